@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import { SEARCH_FUNCTION, searchDocuments, searchTool } from "./search";
+
+const corpus = [
+  { id: "river", title: "Oder", text: "The Oder is a river. It passes Zürich in no map." },
+  { id: "city", title: "Zürich", text: "A city by a lake." },
+  { id: "long", title: "Lake", text: `A lake near Zürich. ${Array.from({ length: 60 }, (_, i) => `w${i}`).join(" ")}` },
+  { id: "twin a", title: "Twin", text: "one twin tower" },
+  { id: "twin b", title: "Twin", text: "one twin tower" },
+];
+
+describe("searchDocuments", () => {
+  it("ranks a word in the title above the same word in the text, and a short document above a long one", () => {
+    expect(searchDocuments(corpus, "Zürich", 5).map((d) => d.id)).toEqual(["city", "river", "long"]);
+  });
+
+  it("ignores case and accents", () => {
+    expect(searchDocuments(corpus, "ZURICH", 1)[0]?.id).toBe("city");
+  });
+
+  it("keeps the order of the corpus among equal scores and cuts at the limit", () => {
+    const [first, second] = searchDocuments(corpus, "twin tower", 5);
+    expect([first?.id, second?.id]).toEqual(["twin a", "twin b"]);
+    expect(first?.score).toBe(second?.score);
+    expect(searchDocuments(corpus, "twin tower", 1).map((d) => d.id)).toEqual(["twin a"]);
+  });
+
+  it("returns whole documents with a positive score, and nothing for unknown words", () => {
+    const [hit] = searchDocuments(corpus, "river", 5);
+    expect(hit).toMatchObject(corpus[0] as object);
+    expect(hit?.score).toBeGreaterThan(0);
+    expect(searchDocuments(corpus, "zeppelin", 5)).toEqual([]);
+    expect(searchDocuments([], "river", 5)).toEqual([]);
+  });
+
+  it("accepts a corpus that repeats an id", () => {
+    const repeated = [corpus[0], corpus[0]].map((document) => ({ ...(document as (typeof corpus)[0]) }));
+    expect(searchDocuments(repeated, "river", 5)).toHaveLength(2);
+  });
+
+  it("refuses an impossible limit", () => {
+    expect(() => searchDocuments(corpus, "river", 0)).toThrow("limit must be a positive integer; got 0");
+  });
+});
+
+describe("searchTool", () => {
+  it("returns at most the number of results that it was made for", async () => {
+    expect(await searchTool(corpus, 2).run({ query: "Zürich" })).toHaveLength(2);
+    expect(() => searchTool(corpus, 1.5)).toThrow("results must be a positive integer");
+  });
+
+  it("says what found nothing", async () => {
+    await expect(searchTool(corpus).run({ query: "zeppelin" })).rejects.toThrow('No document matches "zeppelin"');
+  });
+
+  it("asks for a purpose", () => {
+    expect(SEARCH_FUNCTION.parameters.required).toEqual(["query", "purpose"]);
+  });
+});
