@@ -78,7 +78,7 @@ const configSchema = z.looseObject({
   use_sliding_window: z.boolean().nullish(),
   max_window_layers: z.int().nullish(),
   layer_types: z.array(z.string()).nullish(),
-  quantization_config: z.unknown(),
+  quantization_config: z.unknown().optional(),
   eos_token_id: tokenIds,
 });
 type RawConfig = z.infer<typeof configSchema>;
