@@ -1,0 +1,108 @@
+/**
+ * What a page and the engine worker say to each other. Calls go through comlink (`EngineApi`); everything that streams
+ * (loading progress, trace events, loss of the device) comes back on one MessagePort as `EngineMessage`.
+ * Nothing throws across the boundary: an outcome carries its problem, so that the page can name it.
+ */
+import type { TraceEvent } from "../trace/events";
+
+/** Every way in which the engine can fail a visitor; the page has a sentence for each. */
+export type ProblemKind =
+  | "insecureContext"
+  | "noWebGpu"
+  | "noAdapter"
+  | "deviceLost"
+  | "outOfMemory"
+  | "modelFilesMissing"
+  | "modelInvalid"
+  | "engineFailed";
+
+export interface EngineProblem {
+  kind: ProblemKind;
+  /** The technical reason in English, naming the file, field or limit. */
+  detail: string;
+}
+
+export interface DeviceInfo {
+  /** What the adapter calls itself, as far as the browser tells. */
+  name: string;
+  /** True when the "GPU" is a program on the CPU. */
+  software: boolean;
+  maxBufferBytes: number;
+  maxBindingBytes: number;
+}
+
+export interface ModelInfo {
+  id: string;
+  architecture: string;
+  parameters: number;
+  layers: number;
+  hiddenSize: number;
+  vocabSize: number;
+  /** GPU bytes held by the weights. */
+  liveBytes: number;
+}
+
+export interface QuestionSummary {
+  text: string;
+  hops: number;
+  kind: "lookup" | "arithmetic";
+  gold: string[];
+}
+
+export interface WorldSummary {
+  seed: number;
+  articles: number;
+  questions: QuestionSummary[];
+}
+
+export interface LoadRequest {
+  /** Absolute URL of the folder that holds config.json, tokenizer.json and the weights. */
+  url: string;
+  /** What the model is called. */
+  id: string;
+}
+
+export interface ResearchRequest {
+  /** Told back with every event, so that a late batch of an earlier run is recognised. */
+  run: number;
+  /** Seed of the world whose articles are searched. */
+  world: number;
+  question: string;
+  /** Accepted answers, when known. */
+  gold?: string[];
+  useSystem1: boolean;
+  /** Tokens of documents that fit into one bin. */
+  capacity: number;
+  searchResults: number;
+  maxTurns: number;
+  temperature: number;
+  seed: number;
+}
+
+export type LoadOutcome =
+  | { status: "ready"; device: DeviceInfo; model: ModelInfo }
+  | { status: "cancelled" }
+  | { status: "failed"; problem: EngineProblem };
+
+/** How a call of `research` ended; what the run found out stands in its events. */
+export type ResearchOutcome = { status: "finished" } | { status: "failed"; problem: EngineProblem };
+
+export type EngineMessage =
+  | { type: "device"; device: DeviceInfo }
+  | { type: "progress"; loadedBytes: number; totalBytes: number }
+  | { type: "events"; run: number; events: TraceEvent[] }
+  | { type: "deviceLost"; problem: EngineProblem };
+
+export interface EngineApi {
+  /** Hands over the port on which messages arrive. Call once, first. */
+  connect(port: MessagePort): void;
+  /** Requests the device and loads a model; a model that is loaded already is kept. */
+  load(request: LoadRequest): Promise<LoadOutcome>;
+  cancelLoad(): void;
+  /** Generates a world from its seed; needs no GPU. */
+  world(seed: number): WorldSummary;
+  /** Runs one question; one at a time. */
+  research(request: ResearchRequest): Promise<ResearchOutcome>;
+  /** Ends the run in progress, in the middle of a generation if need be. */
+  stop(): void;
+}
