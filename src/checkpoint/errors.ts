@@ -2,3 +2,10 @@
 export class CheckpointError extends Error {
   override readonly name = "CheckpointError";
 }
+
+/** @throws CheckpointError when [start, end) does not lie within a file of `fileBytes` bytes. */
+export function checkRange(label: string, name: string, start: number, end: number, fileBytes: number): void {
+  if (!(0 <= start && start <= end && end <= fileBytes)) {
+    throw new CheckpointError(`${label}: ${name} has ${fileBytes} bytes, and bytes ${start} to ${end} were asked for`);
+  }
+}

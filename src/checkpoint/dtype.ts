@@ -1,0 +1,102 @@
+/**
+ * The number formats of stored weights, converted by hand: browsers of today may lack Float16Array, and none has bf16.
+ * Decoding is exact; encoding rounds to nearest, ties to even, as IEEE 754 and PyTorch do.
+ */
+import type { TensorDtype } from "./checkpoint";
+
+export const BYTES_PER_ELEMENT: Readonly<Record<TensorDtype, number>> = { F32: 4, BF16: 2, F16: 2 };
+
+const scratch = new DataView(new ArrayBuffer(4));
+
+/** The value of 32 bits read as an f32. */
+export function decodeF32(bits: number): number {
+  scratch.setUint32(0, bits);
+  return scratch.getFloat32(0);
+}
+
+/** bf16 (1 sign, 8 exponent, 7 mantissa bits) is the upper half of an f32. */
+export function decodeBf16(bits: number): number {
+  return decodeF32(bits << 16);
+}
+
+/** f16 (1 sign, 5 exponent, 10 mantissa bits; subnormals, infinities, NaN). */
+export function decodeF16(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const mantissa = bits & 0x3ff;
+  if (exponent === 0) {
+    return sign * mantissa * 2 ** -24;
+  }
+  if (exponent === 0x1f) {
+    return mantissa === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  }
+  return sign * (1 + mantissa / 1024) * 2 ** (exponent - 15);
+}
+
+function f32Bits(value: number): number {
+  scratch.setFloat32(0, value);
+  return scratch.getUint32(0);
+}
+
+/** The nearest bf16 of a value (first rounded to f32, as weights are f32 before they are stored). */
+export function encodeBf16(value: number): number {
+  const bits = f32Bits(value);
+  if (Number.isNaN(value)) {
+    return 0x7fc0;
+  }
+  // Adding just under half a unit, plus the last kept bit, rounds ties to even; a carry moves into the exponent.
+  return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
+}
+
+/** The nearest f16 of a value; too large ones become infinite. */
+export function encodeF16(value: number): number {
+  if (Number.isNaN(value)) {
+    return 0x7e00;
+  }
+  const sign = Object.is(value, -0) || value < 0 ? 0x8000 : 0;
+  const magnitude = Math.abs(value);
+  if (magnitude >= 65520) {
+    return sign | 0x7c00;
+  }
+  // The spacing of f16 values around the magnitude; the smallest is that of the subnormals.
+  const exponent = Math.max(-14, Math.floor(Math.log2(magnitude)));
+  const steps = roundHalfToEven(magnitude / 2 ** (exponent - 10));
+  // A step count of 1024..2047 holds the hidden bit, so that adding it carries into the exponent field.
+  return sign | (((exponent + 14) << 10) + steps);
+}
+
+function roundHalfToEven(value: number): number {
+  const floor = Math.floor(value);
+  const rest = value - floor;
+  return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor;
+}
+
+/** All values of a tensor's little-endian bytes; f64, so that every stored format fits exactly. */
+export function decodeTensor(dtype: TensorDtype, bytes: Uint8Array): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const values = new Float64Array(bytes.byteLength / BYTES_PER_ELEMENT[dtype]);
+  for (let i = 0; i < values.length; i++) {
+    values[i] =
+      dtype === "F32"
+        ? view.getFloat32(i * 4, true)
+        : dtype === "BF16"
+          ? decodeBf16(view.getUint16(i * 2, true))
+          : decodeF16(view.getUint16(i * 2, true));
+  }
+  return values;
+}
+
+/** Little-endian bytes of values in a stored format. */
+export function encodeTensor(dtype: TensorDtype, values: ArrayLike<number>): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(values.length * BYTES_PER_ELEMENT[dtype]);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i] as number;
+    if (dtype === "F32") {
+      view.setFloat32(i * 4, value, true);
+    } else {
+      view.setUint16(i * 2, dtype === "BF16" ? encodeBf16(value) : encodeF16(value), true);
+    }
+  }
+  return bytes;
+}
