@@ -12,7 +12,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { swiftshaderManifests } from "./chromium.mjs";
+import { root } from "./script.mjs";
 
 /**
  * @typedef {object} GpuEnvironment
@@ -21,19 +22,12 @@ import { fileURLToPath } from "node:url";
  * @property {string[]} drivers Vulkan driver manifests; empty: the loader's default (also Metal and Direct3D)
  */
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const cacheFile = join(root, "node_modules", ".cache", "twinloop-gpu.json");
 const probeScript = join(root, "scripts", "lib", "probeGpu.mjs");
 
 /** Manifests of drivers that compute on the CPU, or that only exist inside virtual machines without a GPU. */
 const softwareManifest = /(^|[/\\])(lvp_|vk_swiftshader|libvk_swiftshader|VkICD_mock)/i;
 const softwareAdapter = /llvmpipe|lavapipe|swiftshader|software|basic render/i;
-
-const swiftshaderManifests = [
-  "/usr/lib/chromium/vk_swiftshader_icd.json",
-  "/usr/lib/chromium-browser/vk_swiftshader_icd.json",
-  "/opt/google/chrome/vk_swiftshader_icd.json",
-];
 
 /** Every Vulkan driver manifest of the system, in the order of the loader's search path. */
 function systemManifests() {
@@ -70,7 +64,7 @@ function candidates() {
   if (process.platform !== "linux") list.push({ kind: "hardware", drivers: [] });
   else if (hardware.length > 0) list.push({ kind: "hardware", drivers: hardware });
   for (const path of lavapipe) list.push({ kind: "lavapipe", drivers: [path] });
-  for (const path of swiftshaderManifests) if (existsSync(path)) list.push({ kind: "swiftshader", drivers: [path] });
+  for (const path of swiftshaderManifests()) list.push({ kind: "swiftshader", drivers: [path] });
   return list;
 }
 
