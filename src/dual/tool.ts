@@ -15,3 +15,8 @@ export interface Tool {
   /** Runs with validated arguments. Throws an Error whose message System 2 can read. */
   run(args: Record<string, unknown>, signal?: AbortSignal): Promise<ToolDocument[]>;
 }
+
+/** A failure inside the loop that System 2 can do something about; its message is what System 2 reads. */
+export class ReadableError extends Error {
+  override name = "ReadableError";
+}
