@@ -337,6 +337,7 @@ class Run {
 /** What the task gives, or a rejection as soon as the signal aborts: a tool may not know of signals. */
 function untilAborted<T>(task: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return task();
+  if (signal.aborted) return Promise.reject(new Stopped());
   return new Promise((resolve, reject) => {
     const abort = () => reject(new Stopped());
     signal.addEventListener("abort", abort, { once: true });
