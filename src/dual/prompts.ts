@@ -8,12 +8,12 @@ import type { ToolDocument } from "./tool";
 export const NOTHING_RELEVANT = "nothing relevant";
 
 export const SYSTEM1_INSTRUCTION =
-  "You read documents for a purpose. Quote word for word the sentence that serves the purpose, after the number of " +
-  `its document in brackets. If there is none, write: ${NOTHING_RELEVANT}`;
+  "Quote the sentence of the documents that serves the purpose, after its document's number in brackets. If there is " +
+  `none, write: ${NOTHING_RELEVANT}`;
 
 export const SYSTEM2_INSTRUCTION =
-  "You answer questions by research. Think, then call one tool and say in its purpose what you need to know, or give " +
-  "the answer alone.";
+  "Research the question. Think, then call one tool and say in its purpose what you need to know, or give the answer " +
+  "alone.";
 
 /** A document as System 1 reads it. `number` counts from 1 within the tool's result, so that quotes stay unique. */
 export function formatDocument(number: number, document: Pick<ToolDocument, "title" | "text">): string {

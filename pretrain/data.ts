@@ -1,0 +1,109 @@
+/**
+ * Writes training rows of both systems for train.py: fixed-length rows of whole sequences, ordered from easy to hard.
+ * usage: node pretrain/run.mjs data --tokenizer DIR --out FILE --rows N [--length 384] [--seed 0] [--easy 0.4]
+ * File: "TWIN", then u32 rows, length; then per row: u16 ids[length], u8 flags[length] (bit 0: the token is a target,
+ * bits 1-7: number of its sequence within the row, from 1; 0 is padding).
+ */
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Random } from "../src/random/random";
+import { type DetailedWorld, makeDetailedWorld, TRAINING_SEEDS } from "../src/world/world";
+import { type Bpe, makeEncoder } from "./bpe";
+import { renderSpans, type Span } from "./chat";
+import { type BinLimits, programOutputSequence, system1Sequence } from "./system1Data";
+import { system2Sequence } from "./system2Data";
+
+const TOOLS = ["search", "python"];
+/** Share of sequences that are System 2's. */
+const SYSTEM2 = 0.3;
+const ROWS_PER_WORLD = 8;
+
+export function readTokenizer(directory: string): Bpe {
+  const { model, added_tokens } = JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
+  const special = added_tokens.map((token: { content: string }) => token.content);
+  return { vocabulary: [...Object.keys(model.vocab), ...special], merges: model.merges };
+}
+
+/** Bins grow from one or two documents to full ones; even late rows hold small bins. */
+function limitsAt(random: Random, difficulty: number): BinLimits {
+  const documents = 2 + random.int(1 + Math.floor(difficulty * 5.99));
+  return { documents, tokens: Math.min(192, 70 + documents * 32), purposes: 12 };
+}
+
+interface Encoded {
+  ids: number[];
+  learn: boolean[];
+}
+
+/** Encodes spans and stops before a span that does not fit, but only after a whole answer. */
+function encodeSpans(spans: readonly Span[], encode: (text: string) => number[], room: number): Encoded | undefined {
+  const ids: number[] = [];
+  const learn: boolean[] = [];
+  let end = 0;
+  for (const span of spans) {
+    const encoded = encode(span.text);
+    if (ids.length + encoded.length > room) break;
+    ids.push(...encoded);
+    for (const _ of encoded) learn.push(span.learn);
+    if (span.learn) end = ids.length;
+  }
+  return end > 0 ? { ids: ids.slice(0, end), learn: learn.slice(0, end) } : undefined;
+}
+
+export function main(args: string[]): void {
+  const { values } = parseArgs({
+    args,
+    options: {
+      tokenizer: { type: "string" },
+      out: { type: "string" },
+      rows: { type: "string" },
+      length: { type: "string", default: "384" },
+      seed: { type: "string", default: "0" },
+      easy: { type: "string", default: "0.4" },
+    },
+  });
+  if (!values.tokenizer || !values.out || !values.rows) throw new Error("--tokenizer DIR, --out FILE and --rows N are needed");
+  const [rows, length, seed, easy] = [Number(values.rows), Number(values.length), Number(values.seed), Number(values.easy)];
+  const encode = makeEncoder(readTokenizer(values.tokenizer));
+  const count = (text: string) => encode(text).length;
+  const file = openSync(values.out, "w");
+  writeSync(file, Buffer.concat([Buffer.from("TWIN"), Buffer.from(new Uint32Array([rows, length]).buffer)]));
+  let world: DetailedWorld | undefined;
+  let learned = 0;
+  for (let row = 0; row < rows; row++) {
+    const random = new Random(seed, row + 1);
+    if (!world || row % ROWS_PER_WORLD === 0) {
+      const perKind = 3 + random.int(14);
+      world = makeDetailedWorld(TRAINING_SEEDS * (1 + seed) + row, {
+        corpus: random.chance(0.15) ? "papers" : "encyclopedia",
+        perKind,
+        questions: 40,
+      });
+    }
+    const difficulty = easy > 0 ? Math.min(1, row / rows / easy) : 1;
+    const ids = new Uint16Array(length);
+    const flags = new Uint8Array(length);
+    let at = 0;
+    let sequence = 1;
+    for (let attempt = 0; attempt < 4 && length - at > 60; attempt++) {
+      const encoded = encodeSpans(drawSequence(random, world, count, limitsAt(random, difficulty), length - at), encode, length - at);
+      if (!encoded) continue;
+      ids.set(encoded.ids, at);
+      for (const [i, learn] of encoded.learn.entries()) flags[at + i] = (sequence << 1) | (learn ? 1 : 0);
+      learned += encoded.learn.filter(Boolean).length;
+      at += encoded.ids.length;
+      sequence++;
+    }
+    writeSync(file, Buffer.concat([Buffer.from(ids.buffer), Buffer.from(flags.buffer)]));
+  }
+  closeSync(file);
+  console.log(`${rows} rows of ${length}, ${(learned / rows).toFixed(0)} targets a row`);
+}
+
+function drawSequence(random: Random, world: DetailedWorld, count: (text: string) => number, limits: BinLimits, room: number): Span[] {
+  if (random.chance(0.02)) return renderSpans(programOutputSequence(random));
+  // A research conversation that is cut off at the end of a row still teaches its first turns.
+  if (random.chance(room < 220 ? 0.8 : SYSTEM2)) return renderSpans(system2Sequence(random, world, random.pick(world.questions)), TOOLS);
+  return renderSpans(system1Sequence(random, world, count, limits));
+}
