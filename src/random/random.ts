@@ -1,7 +1,8 @@
 /**
  * The one random generator of the project. It is counter-based (every number is a hash of seed, stream and counter), so
  * that TypeScript and WGSL (shaders/common/random.wgsl) draw the same numbers in any order.
- * Source: the pcg3d hash of Jarzynski and Olano, "Hash Functions for GPU Rendering", JCGT 2020.
+ * Source: the pcg3d hash of Jarzynski and Olano, "Hash Functions for GPU Rendering", JCGT 2020, then the 32-bit
+ * finalizer of MurmurHash3: alone, pcg3d hardly changes the upper bits when the inputs differ in theirs.
  */
 
 /** 32 random bits for a seed, a stream (a sequence, a purpose) and a counter, each taken as u32. */
@@ -16,7 +17,9 @@ export function randomU32(seed: number, stream: number, counter: number): number
   y ^= y >>> 16;
   z ^= z >>> 16;
   x = (x + Math.imul(y, z)) | 0;
-  return x >>> 0;
+  x = Math.imul(x ^ (x >>> 16), 0x85ebca6b);
+  x = Math.imul(x ^ (x >>> 13), 0xc2b2ae35);
+  return (x ^ (x >>> 16)) >>> 0;
 }
 
 /** A number in [0, 1) with 24 random bits, exactly representable in f32. */
@@ -38,7 +41,7 @@ export class Random {
     return randomUniform(this.seed, this.stream, this.counter++);
   }
 
-  /** An integer in [0, bound). */
+  /** An integer in [0, bound), for bounds up to 2^24; larger ones would leave numbers out. */
   int(bound: number): number {
     return Math.floor(this.uniform() * bound);
   }

@@ -35,6 +35,9 @@ export function topK(logits: Float64Array, k: number): Float64Array {
 
 /** Keeps the smallest set of most probable tokens whose probability reaches p, and their equals (Holtzman et al. 2020). */
 export function topP(logits: Float64Array, p: number): Float64Array {
+  if (p >= 1) {
+    return logits.slice();
+  }
   const probabilities = softmax(logits, logits.length);
   let threshold = 0;
   let sum = 0;
