@@ -15,21 +15,24 @@ export function sumLowerBound(lengths: readonly number[], capacity: number): num
  * Source: Martello and Toth, "Lower bounds and reduction procedures for the bin packing problem", 1990.
  */
 export function martelloTothLowerBound(lengths: readonly number[], capacity: number): number {
-  const items = lengths.map((length) => Math.min(length, capacity));
-  const half = capacity / 2;
+  const items = lengths.map((length) => Math.min(length, capacity)).sort((a, b) => b - a);
+  /** sums[n]: tokens of the n longest items. */
+  const sums = [0];
+  for (const length of items) sums.push((sums.at(-1) as number) + length);
+  const tokensOf = (from: number, to: number) => (sums[to] as number) - (sums[from] as number);
+
+  let big = 0;
+  while (big < items.length && (items[big] as number) > capacity / 2) big++;
   let best = 0;
-  // Between two item lengths the bound does not rise, so only lengths (and 0) need be tried.
-  for (const threshold of new Set([0, ...items.filter((length) => length <= half)])) {
-    const alone = items.filter((length) => length > capacity - threshold).length;
-    const large = items.filter((length) => length > half && length <= capacity - threshold);
-    const small = items.filter((length) => length <= half && length >= threshold);
-    const room = large.length * capacity - sum(large);
-    const bound = alone + large.length + Math.max(0, Math.ceil((sum(small) - room) / capacity));
-    best = Math.max(best, bound);
+  let alone = big;
+  let end = big;
+  // Between two item lengths the bound does not rise, so only lengths (and 0) need be tried, here from long to short:
+  // ever fewer items must be alone, ever more count as small ones.
+  for (const threshold of new Set([...items.slice(big), 0])) {
+    while (alone > 0 && (items[alone - 1] as number) <= capacity - threshold) alone--;
+    while (end < items.length && (items[end] as number) >= threshold) end++;
+    const room = (big - alone) * capacity - tokensOf(alone, big);
+    best = Math.max(best, big + Math.max(0, Math.ceil((tokensOf(big, end) - room) / capacity)));
   }
   return best;
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -163,6 +163,9 @@ describe("pack always", () => {
     expect([sumLowerBound([6, 6, 6], 10), martelloTothLowerBound([6, 6, 6], 10)]).toEqual([2, 3]);
     expect([sumLowerBound([7, 7, 4, 4], 10), martelloTothLowerBound([7, 7, 4, 4], 10)]).toEqual([3, 3]);
     expect(martelloTothLowerBound([], 10)).toBe(0);
+    // 9 and 9 are alone beside items of 2; 6 and 2 and 2 share a bin.
+    expect([sumLowerBound([9, 9, 6, 2, 2], 10), martelloTothLowerBound([9, 9, 6, 2, 2], 10)]).toEqual([3, 3]);
+    expect([sumLowerBound([8, 8, 3, 3], 10), martelloTothLowerBound([8, 8, 3, 3], 10)]).toEqual([3, 3]);
   });
 
   it("tells steps that replay to the result, each comparison true", () => {
