@@ -8,7 +8,10 @@
 export const PRE_TOKEN =
   "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 /** The same for JavaScript, whose expressions have no inline flags in Node 20. */
-const preToken = new RegExp(PRE_TOKEN.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)", "'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL]{2})"), "gu");
+const preToken = new RegExp(
+  PRE_TOKEN.replace("(?i:'s|'t|'re|'ve|'m|'ll|'d)", "'(?:[sStTmMdD]|[rR][eE]|[vV][eE]|[lL]{2})"),
+  "gu",
+);
 
 /** The tokens of Qwen's chat and tool-call format, in the order of their ids. */
 export const SPECIAL_TOKENS = [

@@ -63,8 +63,14 @@ export function main(args: string[]): void {
       easy: { type: "string", default: "0.4" },
     },
   });
-  if (!values.tokenizer || !values.out || !values.rows) throw new Error("--tokenizer DIR, --out FILE and --rows N are needed");
-  const [rows, length, seed, easy] = [Number(values.rows), Number(values.length), Number(values.seed), Number(values.easy)];
+  if (!values.tokenizer || !values.out || !values.rows)
+    throw new Error("--tokenizer DIR, --out FILE and --rows N are needed");
+  const [rows, length, seed, easy] = [
+    Number(values.rows),
+    Number(values.length),
+    Number(values.seed),
+    Number(values.easy),
+  ];
   const encode = makeEncoder(readTokenizer(values.tokenizer));
   const count = (text: string) => encode(text).length;
   const file = openSync(values.out, "w");
@@ -87,7 +93,11 @@ export function main(args: string[]): void {
     let at = 0;
     let sequence = 1;
     for (let attempt = 0; attempt < 4 && length - at > 60; attempt++) {
-      const encoded = encodeSpans(drawSequence(random, world, count, limitsAt(random, difficulty), length - at), encode, length - at);
+      const encoded = encodeSpans(
+        drawSequence(random, world, count, limitsAt(random, difficulty), length - at),
+        encode,
+        length - at,
+      );
       if (!encoded) continue;
       ids.set(encoded.ids, at);
       for (const [i, learn] of encoded.learn.entries()) flags[at + i] = (sequence << 1) | (learn ? 1 : 0);
@@ -101,9 +111,16 @@ export function main(args: string[]): void {
   console.log(`${rows} rows of ${length}, ${(learned / rows).toFixed(0)} targets a row`);
 }
 
-function drawSequence(random: Random, world: DetailedWorld, count: (text: string) => number, limits: BinLimits, room: number): Span[] {
+function drawSequence(
+  random: Random,
+  world: DetailedWorld,
+  count: (text: string) => number,
+  limits: BinLimits,
+  room: number,
+): Span[] {
   if (random.chance(0.02)) return renderSpans(programOutputSequence(random));
   // A research conversation that is cut off at the end of a row still teaches its first turns.
-  if (random.chance(room < 220 ? 0.8 : SYSTEM2)) return renderSpans(system2Sequence(random, world, random.pick(world.questions)), TOOLS);
+  if (random.chance(room < 220 ? 0.8 : SYSTEM2))
+    return renderSpans(system2Sequence(random, world, random.pick(world.questions)), TOOLS);
   return renderSpans(system1Sequence(random, world, count, limits));
 }

@@ -27,7 +27,9 @@ interface Purpose {
 function resembles(a: Entity, b: Entity): boolean {
   if (a === b) return false;
   const [wordsA, wordsB] = [a.name.split(" "), b.name.split(" ")];
-  return wordsA.some((word) => wordsB.some((other) => word.slice(0, 3) === other.slice(0, 3) || word.slice(-3) === other.slice(-3)));
+  return wordsA.some((word) =>
+    wordsB.some((other) => word.slice(0, 3) === other.slice(0, 3) || word.slice(-3) === other.slice(-3)),
+  );
 }
 
 /** A bin around one entity: its article (mostly), namesakes, articles that mention it, and others. */
@@ -37,7 +39,8 @@ export function drawBin(random: Random, world: DetailedWorld, count: (text: stri
   const indices = world.entities.map((_, i) => i);
   const close = indices.filter(
     (i) =>
-      resembles(focusEntity, world.entities[i] as Entity) || (i !== focus && world.articles[i]?.text.includes(focusEntity.name)),
+      resembles(focusEntity, world.entities[i] as Entity) ||
+      (i !== focus && world.articles[i]?.text.includes(focusEntity.name)),
   );
   const wanted: number[] = random.chance(0.85) ? [focus] : [];
   wanted.push(...random.shuffle(close).slice(0, random.int(3)));
@@ -85,7 +88,8 @@ function purposesOf(random: Random, world: DetailedWorld, bin: ReturnType<typeof
   const outside = world.entities.filter((_, i) => !inside.has(i));
   const misleading = outside.filter(
     (entity, i) =>
-      text.includes(entity.name) || (i % 3 === 0 && bin.chosen.some(({ index }) => resembles(entity, world.entities[index] as Entity))),
+      text.includes(entity.name) ||
+      (i % 3 === 0 && bin.chosen.some(({ index }) => resembles(entity, world.entities[index] as Entity))),
   );
   const missing = [...random.shuffle(misleading).slice(0, 6), random.pick(outside)];
   for (const entity of missing) {
@@ -103,7 +107,9 @@ export function system1Sequence(
   limits: BinLimits,
 ): ChatMessage[] {
   const bin = drawBin(random, world, count, limits);
-  const documents = bin.chosen.map(({ index, number }) => formatDocument(number, world.documents[index] as { title: string; text: string }));
+  const documents = bin.chosen.map(({ index, number }) =>
+    formatDocument(number, world.documents[index] as { title: string; text: string }),
+  );
   const messages: ChatMessage[] = [{ role: "system", content: SYSTEM1_INSTRUCTION }];
   for (const [i, { text, target }] of purposesOf(random, world, bin).slice(0, limits.purposes).entries()) {
     const head = i === 0 ? `Documents:\n${documents.join("")}\n` : "";
@@ -118,7 +124,10 @@ export function programOutputSequence(random: Random): ChatMessage[] {
   const number = 1;
   return [
     { role: "system", content: SYSTEM1_INSTRUCTION },
-    { role: "user", content: `Documents:\n${formatDocument(number, { title: "output", text: output })}\nPurpose: the result` },
+    {
+      role: "user",
+      content: `Documents:\n${formatDocument(number, { title: "output", text: output })}\nPurpose: the result`,
+    },
     { role: "assistant", content: `[${number}] ${output}` },
   ];
 }

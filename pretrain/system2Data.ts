@@ -44,7 +44,9 @@ function refined(random: Random, world: DetailedWorld, relation: string, stateme
 function raw(random: Random, world: DetailedWorld, index: number): string {
   const numbers = random.shuffle([1, 2, 3]);
   const chosen = random.shuffle([index, random.int(world.articles.length), random.int(world.articles.length)]);
-  return [...new Set(chosen)].map((i, at) => formatDocument(numbers[at] as number, world.documents[i] as { title: string; text: string })).join("");
+  return [...new Set(chosen)]
+    .map((i, at) => formatDocument(numbers[at] as number, world.documents[i] as { title: string; text: string }))
+    .join("");
 }
 
 export function system2Sequence(random: Random, world: DetailedWorld, question: WorldQuestion): ChatMessage[] {

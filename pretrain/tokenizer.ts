@@ -22,7 +22,9 @@ function* texts(): Generator<string> {
     const world = makeDetailedWorld(2 * TRAINING_SEEDS + i, { corpus, perKind: 3, questions: 6 });
     const messages = world.questions.map((question) => system2Sequence(random, world, question));
     for (let j = 0; j < 6; j++) {
-      messages.push(system1Sequence(random, world, (text) => text.length / 4, { documents: 5, tokens: 250, purposes: 6 }));
+      messages.push(
+        system1Sequence(random, world, (text) => text.length / 4, { documents: 5, tokens: 250, purposes: 6 }),
+      );
     }
     for (const conversation of messages) {
       yield renderSpans(conversation, ["search", "python"])
@@ -33,7 +35,10 @@ function* texts(): Generator<string> {
 }
 
 export function main(args: string[]): void {
-  const { values } = parseArgs({ args, options: { out: { type: "string" }, size: { type: "string", default: "1280" } } });
+  const { values } = parseArgs({
+    args,
+    options: { out: { type: "string" }, size: { type: "string", default: "1280" } },
+  });
   if (!values.out) throw new Error("--out DIR is missing");
   const bpe = trainBpe(texts(), Number(values.size));
   mkdirSync(values.out, { recursive: true });
@@ -52,5 +57,10 @@ export function main(args: string[]): void {
   };
   writeFileSync(join(values.out, "tokenizer_config.json"), `${JSON.stringify(config, null, 2)}\n`);
   console.log(`${bpe.vocabulary.length} tokens, ${bpe.merges.length} merges`);
-  console.log(`last merges: ${bpe.merges.slice(-60).map((pair) => pair.join("+")).join("  ")}`);
+  console.log(
+    `last merges: ${bpe.merges
+      .slice(-60)
+      .map((pair) => pair.join("+"))
+      .join("  ")}`,
+  );
 }

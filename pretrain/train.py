@@ -68,6 +68,40 @@ class Rows:
         return torch.from_numpy(ids), torch.from_numpy(flags >> 1), torch.from_numpy((flags & 1).astype(bool))
 
 
+class Meter:
+    """How often whole utterances are right under teacher forcing, by kind: System 1's quotes and its "nothing
+    relevant", System 2's turns. The kind is told by the first token."""
+
+    def __init__(self, vocabulary):
+        self.kinds = {"quote": vocabulary["["], "nothing": vocabulary["nothing"], "system2": vocabulary["<think>"]}
+        self.reset()
+
+    def reset(self):
+        self.loss, self.steps = 0.0, 0
+        self.right = {kind: 0 for kind in self.kinds}
+        self.seen = {kind: 0 for kind in self.kinds}
+
+    def add(self, loss, logits, ids, learn):
+        self.loss += loss
+        self.steps += 1
+        first = learn.clone()
+        first[:, 1:] &= ~learn[:, :-1]
+        target, first = ids[learn], first[learn]
+        utterance = first.cumsum(0) - 1
+        wrong = (logits.argmax(-1) != target).long()
+        errors = torch.zeros(int(utterance[-1]) + 1, dtype=torch.long, device=ids.device).index_add_(0, utterance, wrong)
+        for kind, token in self.kinds.items():
+            mine = errors[target[first] == token]
+            self.seen[kind] += len(mine)
+            self.right[kind] += int((mine == 0).sum())
+
+    def report(self):
+        line = {"loss": round(self.loss / max(1, self.steps), 4)}
+        line.update({kind: round(self.right[kind] / self.seen[kind], 3) for kind in self.kinds if self.seen[kind]})
+        self.reset()
+        return line
+
+
 def orthogonalize(matrix):
     """Newton-Schulz iteration to the nearest semi-orthogonal matrix."""
     x = matrix / (matrix.norm() + 1e-7)
@@ -190,7 +224,9 @@ def work(rank, workers, args):
     embedding = model.weight("model.embed_tokens.weight")
     saved = began = time.time()
     share = args.batch // workers
-    began_step, total, correct, count = step, 0.0, 0, 0
+    began_step = step
+    vocabulary = dict(tokenizer["model"]["vocab"], **{t["content"]: t["id"] for t in tokenizer["added_tokens"]})
+    meter = Meter(vocabulary)
     while step < steps:
         ids, segments, learn = (x.to(device) for x in rows.batch(step * args.batch + rank * share, share))
         # A target is predicted from the token before it.
@@ -205,17 +241,14 @@ def work(rank, workers, args):
         left = (steps - step) / max(1, steps * args.decay)
         optimizer.step(min(1, (step + 1) / args.warmup, left))
         step += 1
-        total += loss.item()
-        correct += (logits.argmax(-1) == target).sum().item()
-        count += target.numel()
+        meter.add(loss.item(), logits.detach(), ids, learn)
         if rank == 0 and (step % 20 == 0 or step == steps):
             seconds = time.time() - began
             rate = (step - began_step) * args.batch * rows.length / seconds
-            line = {"step": step, "loss": round(total / 20, 4), "accuracy": round(correct / count, 4), "tokens/s": round(rate)}
+            line = {"step": step, "tokens/s": round(rate), **meter.report()}
             print(json.dumps(line), flush=True)
             log.write(json.dumps(line) + "\n")
             log.flush()
-            total, correct, count = 0.0, 0, 0
         if time.time() - saved > args.save_every or step == steps:
             save()
             saved = time.time()

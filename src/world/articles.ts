@@ -26,7 +26,8 @@ export function writeArticle(entity: Entity, entities: readonly Entity[], seed: 
   // A sixth are bare, a few long; the rest carry some sentences beside their facts.
   const extras = size < 0.16 ? 0 : size < 0.94 ? 1 + random.int(3) : 8 + random.int(17);
   if (extras > 0) sentences.push(introduce(random, entity));
-  for (let i = 1; i < extras; i++) sentences.push(random.chance(0.6) ? distract(random, entity, entities) : pad(random, entity));
+  for (let i = 1; i < extras; i++)
+    sentences.push(random.chance(0.6) ? distract(random, entity, entities) : pad(random, entity));
   return { id: entity.id, title: entity.name, text: random.shuffle([...new Set(sentences)]).join(" "), statements };
 }
 

@@ -51,7 +51,10 @@ function inventName(random: Random, kind: KindSchema, earlier: readonly string[]
     if (earlier.length > 0 && random.chance(NEAR_NAMESAKES)) {
       const model = random.pick(earlier);
       // Half of the namesakes share the whole word and differ in the first name or kind word.
-      word = random.chance(0.5) && (kind.suffixes.length > 1 || kind.kind === "person") ? model : inventNearWord(random, model);
+      word =
+        random.chance(0.5) && (kind.suffixes.length > 1 || kind.kind === "person")
+          ? model
+          : inventNearWord(random, model);
     }
     const name =
       kind.kind === "person"

@@ -25,7 +25,8 @@ export function tokenF1(answer: string, gold: readonly string[]): number {
 function pairF1(answer: string, accepted: string): number {
   const answerTokens = answer.split(" ").filter(Boolean);
   const acceptedTokens = accepted.split(" ").filter(Boolean);
-  if (answerTokens.length === 0 || acceptedTokens.length === 0) return answerTokens.length === acceptedTokens.length ? 1 : 0;
+  if (answerTokens.length === 0 || acceptedTokens.length === 0)
+    return answerTokens.length === acceptedTokens.length ? 1 : 0;
   const left = [...acceptedTokens];
   let shared = 0;
   for (const token of answerTokens) {

@@ -17,7 +17,12 @@ export function purposeOf(relation: string, subject: string): string {
 }
 
 /** Question number `index` of a world; the same for every number of questions. Streams from `firstStream` on are used. */
-export function makeQuestion(entities: readonly Entity[], seed: number, index: number, firstStream: number): WorldQuestion {
+export function makeQuestion(
+  entities: readonly Entity[],
+  seed: number,
+  index: number,
+  firstStream: number,
+): WorldQuestion {
   const random = new Random(seed, firstStream + index);
   const kind = random.uniform();
   let bound = 0;
@@ -98,7 +103,11 @@ function question(
     hops,
     kind,
     gold: [gold],
-    chain: steps.map(({ subject, fact }) => ({ subject: subject.name, relation: fact.relation.name, object: fact.object })),
+    chain: steps.map(({ subject, fact }) => ({
+      subject: subject.name,
+      relation: fact.relation.name,
+      object: fact.object,
+    })),
     goldDocuments: [...new Set(steps.map((step) => step.subject.id))],
   };
 }

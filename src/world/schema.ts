@@ -68,9 +68,19 @@ export const ENCYCLOPEDIA: CorpusSchema = {
       suffixes: ["Republic", "Kingdom", "Union"],
       introductions: ["{s} is a country.", "{s} has cold winters."],
       relations: [
-        relation("capital", "city", ["{s} has its capital in {o}.", "{s} is ruled from {o}."], ["From where is {s} ruled?"]),
+        relation(
+          "capital",
+          "city",
+          ["{s} has its capital in {o}.", "{s} is ruled from {o}."],
+          ["From where is {s} ruled?"],
+        ),
         relation("president", "person", ["{s} is led by {o}.", "{s} elected {o} as president."], ["Who leads {s}?"]),
-        relation("neighbour", "country", ["{s} borders {o}.", "{s} shares a border with {o}."], ["Which country borders {s}?"]),
+        relation(
+          "neighbour",
+          "country",
+          ["{s} borders {o}.", "{s} shares a border with {o}."],
+          ["Which country borders {s}?"],
+        ),
       ],
     },
     {
@@ -78,7 +88,12 @@ export const ENCYCLOPEDIA: CorpusSchema = {
       suffixes: ["River"],
       introductions: ["{s} is a river.", "{s} floods in spring."],
       relations: [
-        relation("mouth", "city", ["{s} reaches the sea at {o}.", "{s} ends at {o}."], ["Where does {s} reach the sea?"]),
+        relation(
+          "mouth",
+          "city",
+          ["{s} reaches the sea at {o}.", "{s} ends at {o}."],
+          ["Where does {s} reach the sea?"],
+        ),
         relation("explorer", "person", ["{s} was explored by {o}.", "{s} was mapped by {o}."], ["Who explored {s}?"]),
       ],
     },
@@ -88,7 +103,12 @@ export const ENCYCLOPEDIA: CorpusSchema = {
       introductions: ["{s} is a novel.", "{s} is a book of tales."],
       relations: [
         relation("author", "person", ["{s} was written by {o}.", "{s} is the work of {o}."], ["Who wrote {s}?"]),
-        relation("publisher", "company", ["{s} was published by {o}.", "{s} was printed by {o}."], ["Who published {s}?"]),
+        relation(
+          "publisher",
+          "company",
+          ["{s} was published by {o}.", "{s} was printed by {o}."],
+          ["Who published {s}?"],
+        ),
         relation("publication year", "year", ["{s} came out in the year {o}."], ["In which year did {s} come out?"]),
       ],
     },
@@ -127,7 +147,12 @@ export const ENCYCLOPEDIA: CorpusSchema = {
       suffixes: ["Museum", "Gallery"],
       introductions: ["{s} is a house of art.", "{s} is closed on Mondays."],
       relations: [
-        relation("location", "city", ["{s} is located in {o}.", "{s} welcomes visitors in {o}."], ["Where is {s} located?"]),
+        relation(
+          "location",
+          "city",
+          ["{s} is located in {o}.", "{s} welcomes visitors in {o}."],
+          ["Where is {s} located?"],
+        ),
         relation("architect", "person", ["{s} was designed by {o}.", "{s} was planned by {o}."], ["Who designed {s}?"]),
       ],
     },
@@ -137,7 +162,12 @@ export const ENCYCLOPEDIA: CorpusSchema = {
       introductions: ["{s} is a ship.", "{s} has three masts."],
       relations: [
         relation("captain", "person", ["{s} sailed under {o}.", "{s} was commanded by {o}."], ["Who commanded {s}?"]),
-        relation("home port", "city", ["{s} was at home in {o}.", "{s} had its berth in {o}."], ["Where was {s} at home?"]),
+        relation(
+          "home port",
+          "city",
+          ["{s} was at home in {o}.", "{s} had its berth in {o}."],
+          ["Where was {s} at home?"],
+        ),
         relation("launch year", "year", ["{s} was launched in the year {o}."], ["In which year was {s} launched?"]),
       ],
     },
@@ -173,7 +203,12 @@ export const PAPERS: CorpusSchema = {
       suffixes: ["corpus", "survey"],
       introductions: ["{s} is a data set.", "{s} is freely available."],
       relations: [
-        relation("collector", "laboratory", ["{s} was collected at {o}.", "{s} was gathered by {o}."], ["Who gathered {s}?"]),
+        relation(
+          "collector",
+          "laboratory",
+          ["{s} was collected at {o}.", "{s} was gathered by {o}."],
+          ["Who gathered {s}?"],
+        ),
         relation("release year", "year", ["{s} was released in the year {o}."], ["In which year was {s} released?"]),
       ],
     },

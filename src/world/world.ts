@@ -33,8 +33,13 @@ const QUESTION_STREAMS = 1_000_000;
 
 export function makeDetailedWorld(seed: number, options: WorldOptions = {}): DetailedWorld {
   const { corpus = "encyclopedia", perKind = 16, questions = 100 } = options;
-  if (!Number.isSafeInteger(seed) || seed < 0) throw new RangeError(`world seed must be a whole number >= 0, not ${seed}`);
-  if (!Number.isInteger(perKind) || perKind < 2) throw new RangeError(`perKind must be a whole number >= 2, not ${perKind}`);
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new RangeError(`world seed must be a whole number >= 0, not ${seed}`);
+  if (!Number.isInteger(perKind) || perKind < 2)
+    throw new RangeError(`perKind must be a whole number >= 2, not ${perKind}`);
+  if (!Number.isInteger(questions) || questions < 0) {
+    throw new RangeError(`questions must be a whole number >= 0, not ${questions}`);
+  }
   const schema = corpus === "papers" ? PAPERS : ENCYCLOPEDIA;
   const entities = makeEntities(schema, seed, perKind);
   const articles = entities.map((entity, i) => writeArticle(entity, entities, seed, ARTICLE_STREAMS + i));
