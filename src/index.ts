@@ -1,6 +1,11 @@
 /** The public interface of the library. The page and other programs import from here and from `worker/` only. */
 export type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint/checkpoint";
 export type { ModelConfig } from "./checkpoint/config";
+export { type DualEvaluation, evaluateDual } from "./dual/evaluate";
+export { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./dual/loop";
+export type { Tool, ToolDocument } from "./dual/tool";
+export { type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
+export { standardTools } from "./dual/tools/standard";
 export type {
   ForwardOptions,
   GenerateOptions,
@@ -11,7 +16,18 @@ export type {
   SequenceInput,
   TokenEvent,
 } from "./model/languageModel";
+export { martelloTothLowerBound, sumLowerBound } from "./packing/bounds";
+export {
+  type Bin,
+  PACKING_ALGORITHMS,
+  type Packing,
+  type PackingAlgorithm,
+  type PackingStep,
+  pack,
+  packingSteps,
+} from "./packing/pack";
 export type { ChatMessage, ModelTokenizer, ToolFunction } from "./text/tokenizer";
 export { type Ledger, type TraceDocument, type TraceEvent, type TraceSink, traceEventSchema } from "./trace/events";
+export { wilson95 } from "./world/stats";
 export type { World, WorldDocument, WorldQuestion } from "./world/types";
 export { makeWorld } from "./world/world";

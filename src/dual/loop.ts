@@ -46,6 +46,8 @@ export interface ResearchOptions {
   sampling?: SamplingOptions;
   signal?: AbortSignal;
   onEvent?: TraceSink;
+  /** False leaves out the events of single tokens, of which there are many. Default true. */
+  streamTokens?: boolean;
   /** Accepted answers, to grade the answer. */
   gold?: readonly string[];
   /** Milliseconds of any origin. Default performance.now. */
@@ -112,6 +114,7 @@ class Run {
   private readonly start: number;
   private readonly maxTurns: number;
   private readonly useSystem1: boolean;
+  private readonly streams: boolean;
   private readonly system1: System1Settings;
   private readonly system2: System2Settings;
   private readonly turns: ResearchTurn[] = [];
@@ -136,6 +139,7 @@ class Run {
     this.start = this.now();
     this.maxTurns = options.maxTurns ?? DEFAULT_MAX_TURNS;
     this.useSystem1 = options.useSystem1 ?? true;
+    this.streams = options.onEvent !== undefined && (options.streamTokens ?? true);
     this.system1 = {
       model: options.system1 ?? options.system2,
       capacity: options.capacity,
@@ -192,7 +196,7 @@ class Run {
       turn,
       now: this.now,
       signal: this.options.signal,
-      onToken: this.options.onEvent && ((text) => text && this.emit({ type: "system2Token", turn, text })),
+      onToken: this.streams ? (text) => text && this.emit({ type: "system2Token", turn, text }) : undefined,
     });
     const { text, outputTokens, ms } = message;
     const { thought, action } = parseMessage(text, this.system2.tools);
@@ -276,7 +280,7 @@ class Run {
         this.ledger.system1PromptTokens += promptTokens;
         this.emit({ type: "system1Started", turn, bin, prompt, promptTokens });
       },
-      onToken: this.options.onEvent && ((bin, text) => text && this.emit({ type: "system1Token", turn, bin, text })),
+      onToken: this.streams ? (bin, text) => text && this.emit({ type: "system1Token", turn, bin, text }) : undefined,
     });
     for (const [bin, { text, outputTokens, ms }] of refined.bins.entries()) {
       this.ledger.system1OutputTokens += outputTokens;

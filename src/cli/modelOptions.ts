@@ -1,0 +1,96 @@
+/** Options that several commands share. */
+import { DEFAULT_MAX_TURNS } from "../dual/loop";
+import { DEFAULT_SEARCH_RESULTS } from "../dual/tools/search";
+import type { SamplingOptions } from "../model/languageModel";
+import { choice, flag, integer, number, text } from "./options";
+
+/** Seeds are 32 bits wide, as the generator takes them. */
+export const MAX_SEED = 2 ** 32 - 1;
+
+export const modelOption = text({
+  value: "ID|DIR",
+  help: "a folder of public/models, or any folder (default: the shipped agent)",
+});
+export const jsonFlag = flag("one JSON object");
+
+export const samplingOptions = {
+  temperature: number({ value: "T", min: 0, max: 100, fallback: 0, help: "0 takes the most probable token" }),
+  "top-k": integer({ value: "K", min: 0, fallback: 0, help: "keep the K most probable tokens; 0 keeps all" }),
+  "top-p": number({
+    value: "P",
+    min: 0,
+    max: 1,
+    fallback: 1,
+    help: "keep the most probable tokens up to probability P",
+  }),
+  "min-p": number({ value: "M", min: 0, max: 1, fallback: 0, help: "drop tokens below M times the most probable one" }),
+  "repetition-penalty": number({
+    value: "R",
+    min: 0.01,
+    max: 100,
+    fallback: 1,
+    help: "above 1 avoids tokens already seen",
+  }),
+};
+
+export interface SamplingValues {
+  temperature: number;
+  "top-k": number;
+  "top-p": number;
+  "min-p": number;
+  "repetition-penalty": number;
+}
+
+export function samplingOf(values: SamplingValues, seed: number): SamplingOptions {
+  return {
+    temperature: values.temperature,
+    topK: values["top-k"],
+    topP: values["top-p"],
+    minP: values["min-p"],
+    repetitionPenalty: values["repetition-penalty"],
+    seed,
+  };
+}
+
+/** What decides a run of the dual-system loop, beside question and model. */
+export const dualOptions = {
+  model: modelOption,
+  corpus: choice({
+    value: "NAME",
+    choices: ["encyclopedia", "papers"],
+    fallback: "encyclopedia",
+    help: "encyclopedia or papers",
+  }),
+  "no-system1": flag("System 2 reads the raw documents"),
+  capacity: integer({
+    value: "C",
+    min: 1,
+    help: "tokens of documents in a System 1 bin (default: what its prompt leaves)",
+  }),
+  "max-turns": integer({ value: "N", min: 1, max: 100, fallback: DEFAULT_MAX_TURNS, help: "turns of System 2" }),
+  "search-results": integer({
+    value: "N",
+    min: 1,
+    max: 1000,
+    fallback: DEFAULT_SEARCH_RESULTS,
+    help: "documents a search",
+  }),
+};
+
+export interface DualValues extends SamplingValues {
+  "no-system1": boolean;
+  capacity: number | undefined;
+  "max-turns": number;
+  "search-results": number;
+}
+
+/** What `research` of src/dual takes for these options. */
+export function dualSettings(values: DualValues, seed: number) {
+  return {
+    useSystem1: !values["no-system1"],
+    capacity: values.capacity,
+    maxTurns: values["max-turns"],
+    searchResults: values["search-results"],
+    sampling: samplingOf(values, seed),
+  };
+}

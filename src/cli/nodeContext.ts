@@ -1,0 +1,25 @@
+/** The command line's surroundings in Node: standard streams, and models on Dawn, which is loaded on first use. */
+import type { CliContext, ModelOpener } from "./command";
+
+export function nodeContext(): CliContext {
+  return {
+    out: (text) => process.stdout.write(text),
+    err: (text) => process.stderr.write(text),
+    errIsTerminal: process.stderr.isTTY === true,
+    models: lazily(async () => (await import("./nodeModels")).nodeModels()),
+  };
+}
+
+/** Commands without a model must not need a GPU, and help must not wait for one. */
+function lazily(load: () => Promise<ModelOpener>): ModelOpener {
+  let loaded: Promise<ModelOpener> | undefined;
+  return {
+    async open(name, options) {
+      loaded ??= load();
+      return (await loaded).open(name, options);
+    },
+    async close() {
+      await (await loaded)?.close();
+    },
+  };
+}

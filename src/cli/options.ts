@@ -1,0 +1,152 @@
+/**
+ * Options of the command line as one table per command: it drives parsing, checking, types and `--help`. Whatever is
+ * wrong with the arguments becomes a UsageError of one line.
+ */
+import { parseArgs } from "node:util";
+
+/** The arguments are wrong: exit code 2, the message on standard error, nothing on standard output. */
+export class UsageError extends Error {
+  override name = "UsageError";
+}
+
+export interface Option<T> {
+  /** What `--help` calls the value; absent for a flag. */
+  value?: string;
+  help: string;
+  required: boolean;
+  fallback: T;
+  /** @throws UsageError */
+  parse(text: string, name: string): T;
+}
+
+export type OptionTable = Record<string, Option<unknown>>;
+export type Values<O extends OptionTable> = { [K in keyof O]: O[K] extends Option<infer T> ? T : never };
+
+interface Description {
+  value: string;
+  help: string;
+}
+
+interface Range {
+  min?: number;
+  max?: number;
+}
+
+export function flag(help: string): Option<boolean> {
+  return { help, required: false, fallback: false, parse: () => true };
+}
+
+/** A text that is not empty. */
+export function text(description: Description): Option<string | undefined>;
+export function text(description: Description & { required: true }): Option<string>;
+export function text(description: Description & { required?: true }): Option<string | undefined> {
+  return option(description, (given, name) => {
+    if (given === "") throw new UsageError(`--${name} is empty`);
+    return given;
+  });
+}
+
+/** A whole number. */
+export function integer(description: Description & Range): Option<number | undefined>;
+export function integer(description: Description & Range & { required: true }): Option<number>;
+export function integer(description: Description & Range & { fallback: number }): Option<number>;
+export function integer(
+  description: Description & Range & { required?: true; fallback?: number },
+): Option<number | undefined> {
+  return option(description, (given, name) => wholeNumber(given, `--${name}`, description));
+}
+
+/** Any finite number. */
+export function number(description: Description & Range & { fallback: number }): Option<number> {
+  return option(description, (given, name) => {
+    if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given) || !Number.isFinite(Number(given))) {
+      throw new UsageError(`--${name} must be a number; got "${given}"`);
+    }
+    return inRange(Number(given), `--${name}`, "a number", description);
+  }) as Option<number>;
+}
+
+/** Whole numbers, separated by commas; at least one. */
+export function integers(description: Description & Range & { required: true }): Option<number[]> {
+  return option(description, (given, name) =>
+    given.split(",").map((part, i) => wholeNumber(part.trim(), `--${name}: number ${i + 1}`, description)),
+  ) as Option<number[]>;
+}
+
+/** One of some words. */
+export function choice<const C extends string>(
+  description: Description & { choices: readonly C[]; fallback: NoInfer<C> },
+): Option<C> {
+  return option(description, (given, name) => {
+    const found = description.choices.find((candidate) => candidate === given);
+    if (found === undefined) {
+      throw new UsageError(`--${name} must be one of ${description.choices.join(", ")}; got "${given}"`);
+    }
+    return found;
+  }) as Option<C>;
+}
+
+function option<T>(
+  { value, help, required = false, fallback }: Description & { required?: boolean; fallback?: T },
+  parse: Option<T>["parse"],
+): Option<T | undefined> {
+  return { value, help, required, fallback, parse };
+}
+
+function wholeNumber(given: string, name: string, range: Range): number {
+  if (!/^[+-]?\d+$/.test(given) || !Number.isSafeInteger(Number(given))) {
+    throw new UsageError(`${name} must be a whole number; got "${given}"`);
+  }
+  return inRange(Number(given), name, "a whole number", range);
+}
+
+function inRange(value: number, name: string, kind: string, { min, max }: Range): number {
+  if ((min === undefined || value >= min) && (max === undefined || value <= max)) return value;
+  const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new UsageError(`${name} must be ${kind} ${bounds}; got ${value}`);
+}
+
+/**
+ * Parses the arguments of a command; options are given at most once, as `--name value` or `--name=value`.
+ * @throws UsageError
+ */
+export function parseOptions<O extends OptionTable>(options: O, args: readonly string[]): Values<O> {
+  const given = parseRaw(options, args);
+  const entries = Object.entries(options).map(([name, { required, fallback, parse }]) => {
+    const values = given[name];
+    if (values === undefined) {
+      if (required) throw new UsageError(`--${name} is missing`);
+      return [name, fallback];
+    }
+    if (values.length > 1) throw new UsageError(`--${name} is given more than once`);
+    return [name, parse(String(values[0]), name)];
+  });
+  return Object.fromEntries(entries) as Values<O>;
+}
+
+function parseRaw(options: OptionTable, args: readonly string[]): Record<string, (string | boolean)[] | undefined> {
+  const kinds = Object.entries(options).map(([name, { value }]) => [
+    name,
+    { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true as const },
+  ]);
+  try {
+    return parseArgs({ args: [...args], options: Object.fromEntries(kinds), allowPositionals: false }).values as never;
+  } catch (error) {
+    // Node's messages go on with advice in further sentences.
+    throw new UsageError((error as Error).message.split(/\.(?:\s|$)|\n/)[0]);
+  }
+}
+
+/** The options as lines of `--help`, aligned. */
+export function describeOptions(options: OptionTable): string {
+  const rows = Object.entries(options).map(([name, { value, help, required, fallback }]) => {
+    const notes = required
+      ? " (required)"
+      : fallback === undefined || fallback === false
+        ? ""
+        : ` (default ${fallback})`;
+    return [`  --${name}${value === undefined ? "" : ` ${value}`}`, help + notes] as const;
+  });
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`).join("\n");
+}

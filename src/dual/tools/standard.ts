@@ -1,0 +1,8 @@
+/** The tools that System 2 has by default, in the order in which its prompt lists them. */
+import type { Tool } from "../tool";
+import { DEFAULT_SEARCH_RESULTS, type SearchableDocument, searchTool } from "./search";
+
+/** @throws RangeError when `searchResults` is not a positive integer */
+export function standardTools(corpus: readonly SearchableDocument[], searchResults = DEFAULT_SEARCH_RESULTS): Tool[] {
+  return [searchTool(corpus, searchResults)];
+}
