@@ -99,7 +99,7 @@ function run(args, env, limitMs) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...(process.stdout.isTTY ? {} : { NO_COLOR: "1" }), ...env },
       stdio: ["ignore", "inherit", "inherit"],
       detached: process.platform !== "win32",
     });

@@ -59,7 +59,7 @@ export function osRelease() {
 export function aptObstacle(packages) {
   if (!hasApt()) return `there is no apt here: install ${packages} by your system's own means`;
   if (rootPrefix() === null) {
-    return `this user is not root and has no passwordless sudo: run \`sudo apt-get install ${packages}\` yourself`;
+    return `this user is not root and has no passwordless sudo: run \`sudo apt-get install ${packages}\``;
   }
   return null;
 }

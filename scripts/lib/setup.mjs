@@ -10,10 +10,16 @@ import { describeGpuEnvironment, findGpuEnvironment } from "./gpuEnvironment.mjs
 import { ensurePackages, requireNode } from "./packages.mjs";
 import { root } from "./script.mjs";
 
-/** Playwright's own Chromium, for systems whose package manager has none that works. */
-function installPlaywrightChromium() {
+/**
+ * Playwright's own Chromium, for systems whose package manager has none that works.
+ * @param {boolean} withLibraries also install the system libraries it needs; works as root on Debian and Ubuntu only
+ */
+function installPlaywrightChromium(withLibraries) {
+  console.error("Downloading Playwright's Chromium ...");
   const cli = join(root, "node_modules", "playwright", "cli.js");
-  spawnSync(process.execPath, [cli, "install", "chromium", "--no-shell"], { cwd: root, stdio: ["ignore", 2, 2] });
+  const args = ["install", "--no-shell", ...(withLibraries ? ["--with-deps"] : []), "chromium"];
+  // Its own messages are pages of stack traces when there is no network; set-up says in one line what is missing.
+  spawnSync(process.execPath, [cli, ...args], { cwd: root, stdio: "ignore", timeout: 15 * 60_000 });
 }
 
 /** @returns {string | null} what is missing, or null when a browser is there */
@@ -27,10 +33,9 @@ function ensureChromium() {
     aptInstall(["chromium"]);
     if (findChromium()) return null;
   }
-  console.error("Downloading Playwright's Chromium ...");
-  installPlaywrightChromium();
+  installPlaywrightChromium(obstacle === null);
   if (findChromium()) return null;
-  return `No Chromium or Chrome was found, and none could be installed${obstacle ? `: ${obstacle}` : " (no network?)"}.`;
+  return `No Chromium or Chrome was found, and none could be installed: ${obstacle ?? "is there a network?"}`;
 }
 
 /** @returns {string | null} what is missing, or null when Node has a WebGPU device */
@@ -40,9 +45,10 @@ function ensureDevice() {
     return "VK_DRIVER_FILES or VK_ICD_FILENAMES names no usable Vulkan driver: unset it, or correct it.";
   }
   if (process.platform !== "linux") return "This system offers no WebGPU device: update its graphics driver.";
-  const obstacle = aptObstacle("mesa-vulkan-drivers libvulkan1");
-  if (obstacle !== null) return `No WebGPU device for Node was found: ${obstacle}.`;
   const { ID, VERSION_CODENAME } = osRelease();
+  // On Debian the loader and Chromium's SwiftShader are enough whatever the release's Mesa is.
+  const obstacle = aptObstacle(ID === "debian" ? "libvulkan1 chromium" : "libvulkan1 mesa-vulkan-drivers");
+  if (obstacle !== null) return `No WebGPU device for Node was found, and none could be installed: ${obstacle}`;
   console.error("Installing a software Vulkan device through apt ...");
   // Dawn refuses the Mesa 22 of Debian 12 itself; its backports have one that is new enough.
   const attempts = [
@@ -57,7 +63,7 @@ function ensureDevice() {
     attempt();
     if (findGpuEnvironment({ fresh: true })) return null;
   }
-  return "No WebGPU device for Node was found, and apt could not install one (no network?).";
+  return "No WebGPU device for Node was found, and none could be installed: is there a network?";
 }
 
 /**
