@@ -39,7 +39,6 @@ def parse():
     p.add_argument("--warmup", type=int, default=60)
     p.add_argument("--seed", type=int, default=0)
     p.add_argument("--save-every", type=float, default=180, help="seconds between checkpoints")
-    p.add_argument("--mimetic", type=int, default=0, help="start with keys equal to queries in layers from the second on")
     return p.parse_args()
 
 
@@ -159,22 +158,6 @@ class Optimizer:
         self.adam.load_state_dict(state["adam"])
 
 
-def start_mimetic(model):
-    """Keys equal to queries and outputs that undo values: attention that looks for like tokens and copies them.
-    Source: Trockman and Kolter 2023, "Mimetic initialization of self-attention layers"."""
-    c = model.config
-    groups = c.num_attention_heads // c.num_key_value_heads
-    with torch.no_grad():
-        for i in range(1, c.num_hidden_layers):
-            p = f"model.layers.{i}.self_attn."
-            k = model.weight(p + "k_proj.weight").view(c.num_key_value_heads, c.head_dim, -1)
-            q = model.weight(p + "q_proj.weight").view(c.num_key_value_heads, groups, c.head_dim, -1)
-            q[:, 0] = k
-            v = model.weight(p + "v_proj.weight").view(c.num_key_value_heads, c.head_dim, -1)
-            o = model.weight(p + "o_proj.weight").view(-1, c.num_key_value_heads, groups, c.head_dim)
-            o[:, :, 0] = v.permute(2, 0, 1) * 0.5
-
-
 def work(rank, workers, args):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if workers > 1:
@@ -195,8 +178,6 @@ def work(rank, workers, args):
         head_dim=args.head_dim,
     )
     model = Decoder(config, args.seed)
-    if args.mimetic:
-        start_mimetic(model)
     model.to(device)
     optimizer = Optimizer(model, args, rank, workers)
     rows = Rows(args.data)
