@@ -1,0 +1,120 @@
+"""Writes small checkpoints of each architecture with what PyTorch computes on them, in f64, for tests/golden.
+
+usage: python3 pretrain/golden.py tests/golden
+The network here is written on its own, from the architectures' definitions (not model.py, which knows only Qwen3 and is
+built for speed), so that it can find mistakes in the project's other decoders.
+"""
+import json
+import os
+import sys
+
+import torch
+import torch.nn.functional as F
+
+from model import save_safetensors
+
+ARCHITECTURES = {
+    "qwen2": dict(heads=6, kv_heads=2, head_dim=4, tied=False, qkv_bias=True, qk_norm=False),
+    "qwen3": dict(heads=5, kv_heads=1, head_dim=8, tied=True, qkv_bias=False, qk_norm=True),
+    "llama": dict(heads=4, kv_heads=4, head_dim=6, tied=False, qkv_bias=False, qk_norm=False),
+}
+HIDDEN, INNER, VOCAB, LAYERS, THETA, EPS, LENGTH = 24, 37, 53, 2, 5000.0, 1e-5, 13
+
+
+def make(spec, generator):
+    random = lambda *shape: torch.randn(*shape, generator=generator, dtype=torch.float64).float()
+    q, kv = spec["heads"] * spec["head_dim"], spec["kv_heads"] * spec["head_dim"]
+    weights = {"model.embed_tokens.weight": random(VOCAB, HIDDEN) * 0.5}
+    for i in range(LAYERS):
+        p = f"model.layers.{i}."
+        for name, rows, columns in [
+            ("self_attn.q_proj", q, HIDDEN),
+            ("self_attn.k_proj", kv, HIDDEN),
+            ("self_attn.v_proj", kv, HIDDEN),
+            ("self_attn.o_proj", HIDDEN, q),
+            ("mlp.gate_proj", INNER, HIDDEN),
+            ("mlp.up_proj", INNER, HIDDEN),
+            ("mlp.down_proj", HIDDEN, INNER),
+        ]:
+            weights[p + name + ".weight"] = random(rows, columns) * columns**-0.5
+            if spec["qkv_bias"] and name[-6:] in ("q_proj", "k_proj", "v_proj"):
+                weights[p + name + ".bias"] = random(rows) * 0.3
+        if spec["qk_norm"]:
+            weights[p + "self_attn.q_norm.weight"] = 1 + 0.2 * random(spec["head_dim"])
+            weights[p + "self_attn.k_norm.weight"] = 1 + 0.2 * random(spec["head_dim"])
+        weights[p + "input_layernorm.weight"] = 1 + 0.2 * random(HIDDEN)
+        weights[p + "post_attention_layernorm.weight"] = 1 + 0.2 * random(HIDDEN)
+    weights["model.norm.weight"] = 1 + 0.2 * random(HIDDEN)
+    if not spec["tied"]:
+        weights["lm_head.weight"] = random(VOCAB, HIDDEN) * 0.3
+    return weights
+
+
+def norm(x, weight):
+    return weight * x / (x.square().mean(-1, keepdim=True) + EPS).sqrt()
+
+
+def turn(x):
+    """Rotary embedding of [T, heads, head_dim]: element i and i + half are a complex number that turns with t."""
+    half = x.shape[-1] // 2
+    angle = torch.outer(torch.arange(len(x)), THETA ** (-torch.arange(half) / half)).double()
+    z = torch.complex(x[..., :half], x[..., half:]) * torch.polar(torch.ones_like(angle), angle)[:, None]
+    return torch.cat([z.real, z.imag], -1)
+
+
+def forward(w, spec, ids):
+    """Hidden state after the final norm [T, HIDDEN] and logits [T, VOCAB]."""
+    x = w["model.embed_tokens.weight"][ids]
+    t = len(ids)
+    for i in range(LAYERS):
+        part = lambda name: w.get(f"model.layers.{i}.{name}")
+        linear = lambda x, name: F.linear(x, part(name + ".weight"), part(name + ".bias"))
+        h = norm(x, part("input_layernorm.weight"))
+        q = linear(h, "self_attn.q_proj").view(t, spec["heads"], -1)
+        k = linear(h, "self_attn.k_proj").view(t, spec["kv_heads"], -1)
+        v = linear(h, "self_attn.v_proj").view(t, spec["kv_heads"], -1)
+        if spec["qk_norm"]:
+            q, k = norm(q, part("self_attn.q_norm.weight")), norm(k, part("self_attn.k_norm.weight"))
+        q, k = turn(q), turn(k)
+        repeat = spec["heads"] // spec["kv_heads"]
+        k, v = k.repeat_interleave(repeat, 1), v.repeat_interleave(repeat, 1)
+        scores = torch.einsum("qhd,khd->hqk", q, k) / spec["head_dim"] ** 0.5
+        scores = scores.masked_fill(torch.ones(t, t).triu(1).bool(), -torch.inf)
+        x = x + linear(torch.einsum("hqk,khd->qhd", scores.softmax(-1), v).reshape(t, -1), "self_attn.o_proj")
+        h = norm(x, part("post_attention_layernorm.weight"))
+        x = x + linear(F.silu(linear(h, "mlp.gate_proj")) * linear(h, "mlp.up_proj"), "mlp.down_proj")
+    x = norm(x, w["model.norm.weight"])
+    return x, x @ w.get("lm_head.weight", w["model.embed_tokens.weight"]).T
+
+
+def main():
+    for index, (model_type, spec) in enumerate(ARCHITECTURES.items()):
+        folder = os.path.join(sys.argv[1], model_type)
+        os.makedirs(folder, exist_ok=True)
+        generator = torch.Generator().manual_seed(index)
+        weights = make(spec, generator)
+        ids = torch.randint(0, VOCAB, (LENGTH,), generator=generator)
+        hidden, logits = forward({name: value.double() for name, value in weights.items()}, spec, ids)
+        save_safetensors(os.path.join(folder, "model.safetensors"), weights)
+        save_safetensors(os.path.join(folder, "golden.safetensors"), {"ids": ids, "hidden": hidden, "logits": logits})
+        config = {
+            "model_type": model_type,
+            "vocab_size": VOCAB,
+            "hidden_size": HIDDEN,
+            "intermediate_size": INNER,
+            "num_hidden_layers": LAYERS,
+            "num_attention_heads": spec["heads"],
+            "num_key_value_heads": spec["kv_heads"],
+            "head_dim": spec["head_dim"],
+            "rope_theta": THETA,
+            "rms_norm_eps": EPS,
+            "tie_word_embeddings": spec["tied"],
+            "hidden_act": "silu",
+            "max_position_embeddings": 64,
+            "eos_token_id": 0,
+        }
+        with open(os.path.join(folder, "config.json"), "w") as file:
+            file.write(json.dumps(config, indent=2) + "\n")
+
+
+main()
