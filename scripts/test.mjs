@@ -6,14 +6,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { countPlaywright, countVitest } from "./lib/counts.mjs";
 import { root, runScript, SetupError } from "./lib/script.mjs";
 import { setUp } from "./lib/setup.mjs";
 
 /**
- * @typedef {object} Counts
- * @property {number} passed
- * @property {number} failed
- * @property {number} skipped
+ * @typedef {import("./lib/counts.mjs").Counts} Counts
  *
  * @typedef {object} Tier
  * @property {string} name
@@ -27,26 +25,6 @@ const reports = join(root, "node_modules", ".cache", "twinloop-reports");
 /** @param {string} packageName @param {string} file */
 const bin = (packageName, file) => join("node_modules", packageName, file);
 const vitest = bin("vitest", "vitest.mjs");
-
-/**
- * A file that fails before its first test has no failed test, but it has failed.
- * @param {string} report
- * @returns {Counts}
- */
-function countVitest(report) {
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(report);
-  const broken = testResults.filter(
-    (/** @type {{ status: string, assertionResults: { status: string }[] }} */ file) =>
-      file.status === "failed" && !file.assertionResults.some(({ status }) => status === "failed"),
-  ).length;
-  return { passed: numPassedTests, failed: numFailedTests + broken, skipped: numPendingTests + numTodoTests };
-}
-
-/** @param {string} report @returns {Counts} */
-function countPlaywright(report) {
-  const { stats, errors } = JSON.parse(report);
-  return { passed: stats.expected, failed: stats.unexpected + stats.flaky + errors.length, skipped: stats.skipped };
-}
 
 /** @param {string} name @param {string} reportFile @returns {string[][]} */
 const vitestCommand = (name, reportFile) => [
