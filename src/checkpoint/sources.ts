@@ -12,10 +12,12 @@ export function memorySource(files: Readonly<Record<string, Uint8Array | string>
   }
   return {
     label,
-    async file(name) {
+    async file(name, signal) {
+      signal?.throwIfAborted();
       return contents.get(name)?.slice();
     },
-    async range(name, start, end) {
+    async range(name, start, end, signal) {
+      signal?.throwIfAborted();
       const content = contents.get(name);
       if (!content) {
         throw new CheckpointError(`${label}: ${name} is missing`);

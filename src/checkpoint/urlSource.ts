@@ -5,27 +5,31 @@
 import type { CheckpointSource } from "./checkpoint";
 import { CheckpointError, checkRange } from "./errors";
 
-/** A file that the server only serves whole, kept because its tensors are read one after the other. */
-interface WholeFile {
-  name: string;
-  bytes: Promise<Uint8Array>;
+/** Whole files beyond this many bytes are dropped, the oldest first; the newest always stays. */
+const KEPT_BYTES = 2 ** 26;
+
+export interface UrlSourceOptions {
+  /** What errors call it. Default: the URL. */
+  label?: string;
+  /** Files up to this size are fetched whole at the first read: one request instead of one per tensor. Default 32 MiB. */
+  wholeFileBytes?: number;
+  /** Takes the place of fetch, to add credentials or a cache. */
+  fetchFile?: typeof fetch;
 }
 
 /**
  * Files under `baseUrl` (absolute, or relative to the page or worker that runs this), such as
  * `https://host/org/model/resolve/main/`. A file counts as missing when the server answers 404 or 410, or with an HTML
- * page. Where the server ignores Range, the file is fetched once as a whole and kept until another one is read.
- * @param fetchFile For tests, or to add credentials.
+ * page. Where the server ignores Range, files are fetched as a whole.
  */
 export function urlSource(
   baseUrl: string,
-  options: { label?: string; fetchFile?: typeof fetch } = {},
+  { label = baseUrl, wholeFileBytes = 2 ** 25, fetchFile = fetch }: UrlSourceOptions = {},
 ): CheckpointSource {
   const base = baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`;
-  const label = options.label ?? baseUrl;
-  const fetchFile = options.fetchFile ?? fetch;
   const sizes = new Map<string, number>();
-  let whole: WholeFile | undefined;
+  /** Files that were fetched whole, because they are small or the server ignores Range; the oldest first. */
+  const kept = new Map<string, Promise<Uint8Array>>();
 
   /** The answer, or undefined for a missing file. @throws CheckpointError for a failed connection or other statuses. */
   async function request(name: string, init: RequestInit, signal?: AbortSignal): Promise<Response | undefined> {
@@ -63,19 +67,33 @@ export function urlSource(
     return new CheckpointError(`${label}: ${name}: ${(error as Error).message}`, { cause: error });
   }
 
-  /** Keeps the body of a server that ignored Range, so that the next read needs no request. */
+  /** Keeps a whole file, so that its next tensors need no request. */
   function keepWhole(name: string, bytes: Promise<Uint8Array>): Promise<Uint8Array> {
-    const kept: WholeFile = { name, bytes };
-    whole = kept;
+    kept.delete(name);
+    kept.set(name, bytes);
     bytes.then(
-      ({ length }) => sizes.set(name, length),
+      ({ length }) => {
+        sizes.set(name, length);
+        dropOldest();
+      },
       () => {
-        if (whole === kept) {
-          whole = undefined;
+        if (kept.get(name) === bytes) {
+          kept.delete(name);
         }
       },
     );
     return bytes;
+  }
+
+  function dropOldest(): void {
+    const sizeOf = (name: string) => sizes.get(name) ?? 0;
+    let total = [...kept.keys()].reduce((sum, name) => sum + sizeOf(name), 0);
+    for (const name of [...kept.keys()].slice(0, -1)) {
+      if (total > KEPT_BYTES) {
+        kept.delete(name);
+        total -= sizeOf(name);
+      }
+    }
   }
 
   async function size(name: string, signal?: AbortSignal): Promise<number | undefined> {
@@ -121,14 +139,17 @@ export function urlSource(
   }
 
   async function range(name: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
-    if (whole?.name === name) {
-      const bytes = await keptOf(whole, signal);
+    const whole = kept.get(name);
+    if (whole) {
+      const bytes = await othersBody(whole, signal);
       return bytes === undefined ? await range(name, start, end, signal) : sliceOf(name, bytes, start, end);
     }
     if (end === start) {
       return new Uint8Array(0);
     }
-    const response = await request(name, { headers: { Range: `bytes=${start}-${end - 1}` } }, signal);
+    const isSmall = (sizes.get(name) ?? Number.POSITIVE_INFINITY) <= wholeFileBytes;
+    const headers = isSmall ? undefined : { Range: `bytes=${start}-${end - 1}` };
+    const response = await request(name, { headers }, signal);
     if (!response) {
       throw new CheckpointError(`${label}: ${name} is missing`);
     }
@@ -139,7 +160,21 @@ export function urlSource(
       await response.body?.cancel();
       throw new CheckpointError(`${label}: ${name} is too short: it has no bytes ${start} to ${end}`);
     }
-    return sliceOf(name, await keepWhole(name, body(name, response, signal)), start, end);
+    return sliceOf(name, await keepWhole(name, wholeBody(name, response, signal)), start, end);
+  }
+
+  async function wholeBody(name: string, response: Response, signal?: AbortSignal): Promise<Uint8Array> {
+    const bytes = await body(name, response, signal);
+    checkTotal(name, bytes.length);
+    return bytes;
+  }
+
+  /** @throws CheckpointError when a file has another size than the one it had before. */
+  function checkTotal(name: string, total: number | undefined): void {
+    const known = sizes.get(name);
+    if (total !== undefined && known !== undefined && total !== known) {
+      throw new CheckpointError(`${label}: ${name} changed while it was read (${known}, now ${total} bytes)`);
+    }
   }
 
   function sliceOf(name: string, bytes: Uint8Array, start: number, end: number): Uint8Array {
@@ -148,9 +183,9 @@ export function urlSource(
   }
 
   /** A body that another call is fetching; undefined when that call was stopped and this one was not. */
-  async function keptOf(kept: WholeFile, signal?: AbortSignal): Promise<Uint8Array | undefined> {
+  async function othersBody(bytes: Promise<Uint8Array>, signal?: AbortSignal): Promise<Uint8Array | undefined> {
     try {
-      return await kept.bytes;
+      return await untilAborted(bytes, signal);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof CheckpointError) {
@@ -169,16 +204,12 @@ export function urlSource(
   ): Promise<Uint8Array> {
     const range = contentRange(response);
     const isHidden = range === undefined && response.type === "cors";
-    const total = sizes.get(name);
     if (!isHidden && (range?.start !== start || range.end !== end)) {
       await response.body?.cancel();
       const sent = response.headers.get("Content-Range") ?? "no Content-Range";
       throw new CheckpointError(`${label}: ${name}: asked for bytes ${start}-${end - 1}, the server sent ${sent}`);
     }
-    if (range?.total !== undefined && total !== undefined && range.total !== total) {
-      await response.body?.cancel();
-      throw new CheckpointError(`${label}: ${name} changed while it was read (${total}, now ${range.total} bytes)`);
-    }
+    checkTotal(name, range?.total);
     const bytes = await body(name, response, signal);
     if (bytes.length !== end - start) {
       throw new CheckpointError(`${label}: ${name}: got ${bytes.length} of ${end - start} bytes from byte ${start}`);
@@ -200,6 +231,21 @@ function contentRange(response: Response): { start?: number; end?: number; total
     end: match[2] === undefined ? undefined : Number(match[2]) + 1,
     total: match[3] === "*" ? undefined : Number(match[3]),
   };
+}
+
+/** The promise's outcome, or the signal's reason as soon as it aborts: work that others wait for goes on. */
+function untilAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  if (!signal) {
+    return promise;
+  }
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) {
+      stop();
+    }
+    signal.addEventListener("abort", stop);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
 }
 
 /** Some hosts send their fallback page without a type. */
