@@ -198,6 +198,8 @@ def work(rank, workers, args):
         state = {"model": model.state_dict(), "optimizer": optimizer.state(), "step": step}
         torch.save(state, checkpoint + ".part")
         os.replace(checkpoint + ".part", checkpoint)
+        with open(os.path.join(args.out, "shape.json"), "w") as file:
+            json.dump(vars(config), file, indent=2)
         tensors = {name: model.weight(name) for name in model.names}
         save_safetensors(os.path.join(args.out, "model.safetensors"), tensors)
 
