@@ -1,7 +1,7 @@
 /** The fold of a run: what the picture shows at every moment of it. */
 import { expect, test } from "vitest";
-import { traceEventSchema } from "../../../src/index";
-import { dualRun, ledger } from "../../../tests/fixtures/dualRun";
+import { traceEventSchema } from "../../src/index";
+import { dualRun, ledger } from "../../tests/fixtures/dualRun";
 import { foldEvents, splitStream } from "./runView";
 
 const until = (type: string, count = 1) => {

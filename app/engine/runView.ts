@@ -2,7 +2,7 @@
  * Folds the trace events of a run into what the picture draws. Pure and immutable: a fold copies only the turn that an
  * event touches, so columns of finished turns keep their identity and are not drawn again.
  */
-import type { Ledger, TraceDocument, TraceEvent } from "../../../src/index";
+import type { Ledger, TraceDocument, TraceEvent } from "../../src/index";
 
 type EventOf<T extends TraceEvent["type"]> = Extract<TraceEvent, { type: T }>;
 

@@ -71,8 +71,8 @@ export interface ResearchRequest {
   /** Accepted answers, when known. */
   gold?: string[];
   useSystem1: boolean;
-  /** Tokens of documents that fit into one bin. */
-  capacity: number;
+  /** Tokens of documents that fit into one bin. Default: what System 1's prompt leaves for them. */
+  capacity?: number;
   searchResults: number;
   maxTurns: number;
   temperature: number;
@@ -93,9 +93,14 @@ export type EngineMessage =
   | { type: "events"; run: number; events: TraceEvent[] }
   | { type: "deviceLost"; problem: EngineProblem };
 
+/** What the engine needs of a MessagePort. */
+export interface MessageSink {
+  postMessage(message: EngineMessage): void;
+}
+
 export interface EngineApi {
   /** Hands over the port on which messages arrive. Call once, first. */
-  connect(port: MessagePort): void;
+  connect(port: MessageSink): void;
   /** Requests the device and loads a model; a model that is loaded already is kept. */
   load(request: LoadRequest): Promise<LoadOutcome>;
   cancelLoad(): void;

@@ -10,6 +10,14 @@ test("several quotes, with words before the first", () => {
   ]);
 });
 
+test("a quote ends with its line", () => {
+  expect(splitQuotes("nothing relevant\n[1] Dun lies in Morr.\nnothing relevant", 1)).toEqual([
+    { text: "nothing relevant" },
+    { text: "Dun lies in Morr.", document: 0 },
+    { text: "nothing relevant" },
+  ]);
+});
+
 test("a number that no document has is plain text", () => {
   expect(splitQuotes("[7] nothing here", 3)).toEqual([{ text: "[7] nothing here" }]);
   expect(splitQuotes("[0] nothing here", 3)).toEqual([{ text: "[0] nothing here" }]);

@@ -7,18 +7,22 @@ export interface QuoteSegment {
   document?: number;
 }
 
-/** Splits a text at its `[n]` marks. Text before the first mark is a segment of its own; blank segments are dropped. */
+/** Splits a text at its line ends and `[n]` marks; `[n]` counts only when there is such a document. Blanks are dropped. */
 export function splitQuotes(text: string, documents: number): QuoteSegment[] {
-  const marks = [...text.matchAll(/\[(\d{1,3})\]/g)].filter((mark) => {
+  return text.split("\n").flatMap((line) => splitLine(line, documents));
+}
+
+function splitLine(line: string, documents: number): QuoteSegment[] {
+  const marks = [...line.matchAll(/\[(\d{1,3})\]/g)].filter((mark) => {
     const number = Number(mark[1]);
     return number >= 1 && number <= documents;
   });
   const segments: QuoteSegment[] = [];
-  const first = marks[0]?.index ?? text.length;
-  if (text.slice(0, first).trim()) segments.push({ text: text.slice(0, first).trim() });
+  const before = line.slice(0, marks[0]?.index).trim();
+  if (before) segments.push({ text: before });
   for (const [i, mark] of marks.entries()) {
-    const body = text.slice(mark.index + mark[0].length, marks[i + 1]?.index ?? text.length).trim();
-    segments.push({ text: body, document: Number(mark[1]) - 1 });
+    const words = line.slice(mark.index + mark[0].length, marks[i + 1]?.index).trim();
+    segments.push({ text: words, document: Number(mark[1]) - 1 });
   }
   return segments;
 }

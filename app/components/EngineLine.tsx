@@ -1,0 +1,68 @@
+/** One line on what computes: the device, the model, or how far loading has come. */
+import { Button, Progress, Tooltip } from "@mantine/core";
+import { formatBytes, formatParameters } from "../format";
+import { cancelLoading, type EngineState, loadEngine, useEngine } from "../stores/engineStore";
+import { strings } from "../strings";
+import classes from "./EngineLine.module.css";
+
+const text = strings.device;
+
+export function EngineLine() {
+  const state = useEngine();
+  return (
+    <section className={classes.line} aria-label={text.label} data-status={state.status}>
+      <span className={classes.dot} aria-hidden />
+      <Content {...state} />
+    </section>
+  );
+}
+
+function Content({ status, progress, device, model }: EngineState) {
+  if (status === "loading") return <Loading progress={progress} />;
+  if (status === "ready" && device && model) {
+    return (
+      <>
+        <Tooltip label={text.softwareHint} disabled={!device.software} multiline w={260}>
+          <span className={classes.device}>
+            <span className={classes.adapter}>{device.name}</span>
+            <span className={classes.badge}>{device.software ? text.software : text.hardware}</span>
+          </span>
+        </Tooltip>
+        <span className={classes.model}>
+          <b>{model.id}</b> {text.parameters(formatParameters(model.parameters))}
+        </span>
+      </>
+    );
+  }
+  return (
+    <>
+      <span>{status === "cancelled" ? text.cancelled : status === "failed" ? text.failed : text.starting}</span>
+      {status === "cancelled" && (
+        <Button size="compact-xs" variant="default" onClick={() => void loadEngine()}>
+          {text.load}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Loading({ progress }: Pick<EngineState, "progress">) {
+  const known = progress && progress.totalBytes > 0 ? progress : undefined;
+  const whole = known && known.loadedBytes >= known.totalBytes;
+  return (
+    <>
+      <span className={classes.loadingText}>
+        {known && !whole ? text.loading(formatBytes(known.loadedBytes), formatBytes(known.totalBytes)) : text.preparing}
+      </span>
+      <Progress
+        className={classes.progress}
+        value={known ? (100 * known.loadedBytes) / known.totalBytes : 0}
+        aria-label={text.progressLabel}
+        size="sm"
+      />
+      <Button size="compact-xs" variant="default" onClick={cancelLoading}>
+        {text.cancel}
+      </Button>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+/** Problems of the engine, above the room: they outlive any single run. */
+import { Button } from "@mantine/core";
+import { isHopeless, loadEngine, useEngine } from "../stores/engineStore";
+import { strings } from "../strings";
+import classes from "./EngineProblemNotice.module.css";
+import { ErrorCard } from "./ErrorCard";
+
+export function EngineProblemNotice() {
+  const state = useEngine();
+  const { status, problem, recovered } = state;
+  if (status === "failed" && problem) {
+    return (
+      <div className={classes.notice}>
+        <ErrorCard problem={problem} {...(!isHopeless(state) && { onRetry: () => void loadEngine() })} />
+      </div>
+    );
+  }
+  if (!recovered) return null;
+  return (
+    <div className={classes.notice}>
+      <div className={classes.recovered} role="status">
+        <span>{strings.device.recovered}</span>
+        <Button size="xs" variant="default" onClick={() => useEngine.setState({ recovered: undefined })}>
+          {strings.device.dismiss}
+        </Button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,38 @@
+/** The recorder publishes rarely, loses nothing, and forgets the last run when it is reset. */
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { dualRun } from "../../tests/fixtures/dualRun";
+import { RunRecorder } from "./runRecorder";
+import { foldEvents, type RunView } from "./runView";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test("a burst of events is published once, folded", () => {
+  const published: (RunView | undefined)[] = [];
+  const recorder = new RunRecorder((view) => published.push(view));
+  for (const event of dualRun) recorder.push([event]);
+  vi.advanceTimersByTime(1000);
+  expect(published).toEqual([foldEvents(undefined, dualRun)]);
+  expect(recorder.events()).toEqual(dualRun);
+});
+
+test("later batches continue the view", () => {
+  const published: (RunView | undefined)[] = [];
+  const recorder = new RunRecorder((view) => published.push(view));
+  recorder.push(dualRun.slice(0, 9));
+  vi.advanceTimersByTime(100);
+  recorder.push(dualRun.slice(9));
+  vi.advanceTimersByTime(100);
+  expect(published).toHaveLength(2);
+  expect(published[1]).toEqual(foldEvents(undefined, dualRun));
+});
+
+test("reset drops what was not yet published", () => {
+  const published: (RunView | undefined)[] = [];
+  const recorder = new RunRecorder((view) => published.push(view));
+  recorder.push(dualRun);
+  recorder.reset();
+  vi.advanceTimersByTime(1000);
+  expect(published).toEqual([]);
+  expect(recorder.events()).toEqual([]);
+});

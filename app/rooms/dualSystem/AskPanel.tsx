@@ -1,0 +1,107 @@
+/** What is asked: the question, the presets of its world, a fresh one, and the settings of the run. */
+import { Button, Textarea } from "@mantine/core";
+import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
+import type { QuestionSummary } from "../../../src/worker/protocol";
+import { stop, useRun } from "../../stores/runStore";
+import { strings } from "../../strings";
+import classes from "./AskPanel.module.css";
+import { PresetList } from "./PresetList";
+import { SettingsForm } from "./SettingsForm";
+import { MAX_QUESTION_CHARACTERS, type RoomSearch } from "./search";
+
+const text = strings.ask;
+
+interface AskPanelProps {
+  search: RoomSearch;
+  update: (change: Partial<RoomSearch>) => void;
+  /** Undefined while the world is being made. */
+  question: QuestionSummary | undefined;
+  busy: boolean;
+  /** Undefined while nothing can be asked. */
+  onAsk: (() => void) | undefined;
+}
+
+export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProps) {
+  return (
+    <section className={classes.panel} aria-label={text.label}>
+      <QuestionForm question={question} update={update} busy={busy} onAsk={onAsk} />
+      <PresetList search={search} update={update} asked={question?.text} disabled={busy} />
+      <SettingsForm search={search} update={update} disabled={busy} />
+    </section>
+  );
+}
+
+function QuestionForm({
+  question,
+  update,
+  busy,
+  onAsk,
+}: Pick<AskPanelProps, "question" | "update" | "busy" | "onAsk">) {
+  const [draft, setDraft] = useState("");
+  const asked = question?.text;
+  // A preset, a new world or a link puts another question into the field.
+  useEffect(() => {
+    if (asked !== undefined) setDraft((current) => (current.trim() === asked ? current : asked));
+  }, [asked]);
+  const usable = onAsk !== undefined && draft.trim() !== "";
+  const submit = () => {
+    if (usable && !busy) onAsk();
+  };
+  return (
+    <form
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit();
+      }}
+    >
+      <Textarea
+        label={text.question}
+        placeholder={text.placeholder}
+        autosize
+        minRows={2}
+        maxRows={6}
+        maxLength={MAX_QUESTION_CHARACTERS}
+        value={draft}
+        disabled={busy}
+        classNames={{ label: classes.label, input: classes.input }}
+        onChange={(event) => {
+          const own = event.currentTarget.value;
+          setDraft(own);
+          if (own.trim()) update({ q: own.trim(), item: undefined });
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          submit();
+        }}
+      />
+      <div className={classes.actions}>
+        {busy ? (
+          <StopButton />
+        ) : (
+          <Button type="submit" fullWidth disabled={!usable} leftSection={<IconPlayerPlayFilled size={14} />}>
+            {text.ask}
+          </Button>
+        )}
+      </div>
+      <p className={classes.hint}>{text.askHint}</p>
+    </form>
+  );
+}
+
+function StopButton() {
+  const stopping = useRun((state) => state.phase === "stopping");
+  return (
+    <Button
+      fullWidth
+      variant="default"
+      disabled={stopping}
+      leftSection={<IconPlayerStopFilled size={14} />}
+      onClick={stop}
+    >
+      {stopping ? text.stopping : text.stop}
+    </Button>
+  );
+}

@@ -1,0 +1,8 @@
+/** The sentence that grades an answer. */
+import { strings } from "../../strings";
+
+/** `correct` is undefined when no gold answer is known. */
+export function gradeOf(correct: boolean | undefined, gold: readonly string[] | undefined): string {
+  if (correct === undefined) return strings.run.ungraded;
+  return correct ? strings.run.correct : strings.run.wrong(gold?.[0] ?? "");
+}

@@ -1,0 +1,103 @@
+/** The room's state in the URL: a question and the settings of its run. Only what differs from the defaults is written. */
+import { z } from "zod";
+import type { QuestionSummary, ResearchRequest } from "../../../src/worker/protocol";
+
+/** Seed of the world that the page opens with. */
+export const HOME_WORLD = 7;
+/** Fresh worlds draw from here up to the seeds that training used. */
+export const FRESH_WORLDS = { first: 1_000, last: 999_999 } as const;
+
+export const DEFAULTS = {
+  world: HOME_WORLD,
+  system1: true,
+  results: 5,
+  turns: 10,
+  temperature: 0,
+  seed: 0,
+} as const;
+
+export const LIMITS = {
+  capacity: { min: 64, max: 1024, step: 32 },
+  results: { min: 1, max: 10, step: 1 },
+  turns: { min: 1, max: 10, step: 1 },
+  temperature: { min: 0, max: 1.5, step: 0.1 },
+  seed: { min: 0, max: 999_999, step: 1 },
+} as const;
+
+export const MAX_QUESTION_CHARACTERS = 300;
+
+const limited = (key: "results" | "turns" | "seed") =>
+  z.int().min(LIMITS[key].min).max(LIMITS[key].max).default(DEFAULTS[key]).catch(DEFAULTS[key]);
+
+/** A damaged value in a link falls back to its default instead of breaking the page. */
+export const searchSchema = z.object({
+  world: z.int().min(0).max(FRESH_WORLDS.last).default(DEFAULTS.world).catch(DEFAULTS.world),
+  /** Number of the question in its world, from 1. */
+  item: z.int().min(1).optional().catch(undefined),
+  /** A question in the visitor's own words, instead of `item`. */
+  q: z.string().trim().min(1).max(MAX_QUESTION_CHARACTERS).optional().catch(undefined),
+  system1: z.boolean().default(DEFAULTS.system1).catch(DEFAULTS.system1),
+  /** Absent: what System 1's prompt leaves for documents. */
+  capacity: z.int().min(LIMITS.capacity.min).max(LIMITS.capacity.max).optional().catch(undefined),
+  results: limited("results"),
+  turns: limited("turns"),
+  temperature: z
+    .number()
+    .min(LIMITS.temperature.min)
+    .max(LIMITS.temperature.max)
+    .default(DEFAULTS.temperature)
+    .catch(DEFAULTS.temperature),
+  seed: limited("seed"),
+});
+export type RoomSearch = z.infer<typeof searchSchema>;
+
+/** The settings that differ from the defaults. */
+export function changedSettings(search: RoomSearch): number {
+  const keys = ["system1", "results", "turns", "temperature", "seed"] as const;
+  return keys.filter((key) => search[key] !== DEFAULTS[key]).length + (search.capacity === undefined ? 0 : 1);
+}
+
+/** What is asked: the visitor's own words, the numbered question, or the world's first preset. */
+export function questionOf(search: RoomSearch, questions: readonly QuestionSummary[]): QuestionSummary | undefined {
+  const own = search.q;
+  if (own !== undefined) {
+    return questions.find(({ text }) => text === own) ?? { text: own, hops: 0, kind: "lookup", gold: [] };
+  }
+  return questions[(search.item ?? firstPreset(questions) + 1) - 1];
+}
+
+function firstPreset(questions: readonly QuestionSummary[]): number {
+  return pickPresets(questions)[0] ?? 0;
+}
+
+/**
+ * Indices of up to `count` questions that show what can be asked: one and two hops first, then every other shape, then
+ * again from the start.
+ */
+export function pickPresets(questions: readonly QuestionSummary[], count = 5): number[] {
+  const shapes = new Map<string, number[]>();
+  for (const [index, { kind, hops }] of questions.entries()) {
+    const shape = `${kind === "lookup" ? 0 : 1} ${hops}`;
+    shapes.set(shape, [...(shapes.get(shape) ?? []), index]);
+  }
+  const groups = [...shapes.entries()].sort(([a], [b]) => a.localeCompare(b)).map(([, indices]) => indices);
+  const picked: number[] = [];
+  for (let round = 0; picked.length < count && groups.some((group) => round < group.length); round++) {
+    for (const group of groups) if (round < group.length) picked.push(group[round]!);
+  }
+  return picked.slice(0, count);
+}
+
+export function toRequest(search: RoomSearch, question: QuestionSummary): Omit<ResearchRequest, "run"> {
+  return {
+    world: search.world,
+    question: question.text,
+    ...(question.gold.length > 0 && { gold: question.gold }),
+    useSystem1: search.system1,
+    ...(search.capacity !== undefined && { capacity: search.capacity }),
+    searchResults: search.results,
+    maxTurns: search.turns,
+    temperature: search.temperature,
+    seed: search.seed,
+  };
+}

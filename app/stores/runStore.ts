@@ -1,0 +1,64 @@
+/** The run on the screen: asked, waiting for the model, running, over. Its events stay in the recorder. */
+import { create } from "zustand";
+import type { TraceEvent } from "../../src/index";
+import type { EngineProblem, ResearchOutcome, ResearchRequest } from "../../src/worker/protocol";
+import { RunRecorder } from "../engine/runRecorder";
+import type { RunView } from "../engine/runView";
+import { engine, loadEngine, onRunEvents } from "./engineStore";
+
+export interface RunState {
+  /** "waiting" is the time until the model is loaded; "stopping" the moment between Stop and the last event. */
+  phase: "idle" | "waiting" | "running" | "stopping" | "over";
+  view?: RunView;
+  problem?: EngineProblem;
+}
+
+export const useRun = create<RunState>(() => ({ phase: "idle" }));
+
+/** Whether a run occupies the engine. */
+export const isBusy = (state: RunState): boolean => state.phase !== "idle" && state.phase !== "over";
+
+let current = 0;
+const recorder = new RunRecorder((view) => useRun.setState(view?.finished ? { view, phase: "over" } : { view }));
+onRunEvents(({ run, events }) => {
+  if (run === current) recorder.push(events);
+});
+
+/** Starts a run, once the model is there. Does nothing while another one is in progress. */
+export async function ask(request: Omit<ResearchRequest, "run">): Promise<void> {
+  if (isBusy(useRun.getState())) return;
+  const run = ++current;
+  recorder.reset();
+  useRun.setState({ phase: "waiting", view: undefined, problem: undefined });
+  const ready = await loadEngine();
+  if (run !== current) return;
+  if (!ready) {
+    useRun.setState({ phase: "idle" });
+    return;
+  }
+  useRun.setState({ phase: "running" });
+  let outcome: ResearchOutcome;
+  try {
+    outcome = await engine().research({ ...request, run });
+  } catch (error) {
+    outcome = { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };
+  }
+  // A finished run is over when its last event has arrived; a failed one may never send it.
+  if (run === current && outcome.status === "failed") useRun.setState({ phase: "over", problem: outcome.problem });
+}
+
+export function stop(): void {
+  const { phase } = useRun.getState();
+  if (phase === "waiting") {
+    current++;
+    useRun.setState({ phase: "idle" });
+  } else if (phase === "running") {
+    useRun.setState({ phase: "stopping" });
+    void engine().stop();
+  }
+}
+
+/** The events of the run on the screen, oldest first. */
+export function recordedEvents(): TraceEvent[] {
+  return recorder.events();
+}

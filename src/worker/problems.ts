@@ -1,0 +1,30 @@
+/** From whatever was thrown to one of the problems that a page has a sentence for. */
+import { CheckpointError } from "../checkpoint/errors";
+import type { EngineProblem, ProblemKind } from "./protocol";
+
+/** A failure whose kind is known where it happens. */
+export class EngineError extends Error {
+  override readonly name = "EngineError";
+
+  constructor(
+    readonly kind: ProblemKind,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Names what went wrong. The detail keeps the error's own words, which name the file, tensor or limit. */
+export function problemOf(error: unknown): EngineProblem {
+  if (error instanceof EngineError) return { kind: error.kind, detail: error.message };
+  if (error instanceof CheckpointError) {
+    // A failed connection is the cause of the error; a missing file has none.
+    const unreachable = error.cause !== undefined || /is missing|the server answered/.test(error.message);
+    return { kind: unreachable ? "modelFilesMissing" : "modelInvalid", detail: error.message };
+  }
+  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (/out of memory|GPUOutOfMemoryError/i.test(detail)) return { kind: "outOfMemory", detail };
+  if (/device (is|was) lost|DeviceLost/i.test(detail)) return { kind: "deviceLost", detail };
+  return { kind: "engineFailed", detail };
+}
