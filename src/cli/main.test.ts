@@ -121,15 +121,15 @@ describe("pack", () => {
     [["pack"], "--capacity is missing"],
     [["pack", "--capacity", "10"], "--lengths is missing"],
     [["pack", "--lengths", "1", "--capacity"], "'--capacity <value>' argument missing"],
-    [["pack", "--lengths", "1", "--capacity", "0"], "--capacity must be a whole number of at least 1; got 0"],
-    [["pack", "--lengths", "1", "--capacity=-3"], "--capacity must be a whole number of at least 1; got -3"],
+    [["pack", "--lengths", "1", "--capacity", "0"], "--capacity must be a whole number, at least 1; got 0"],
+    [["pack", "--lengths", "1", "--capacity=-3"], "--capacity must be a whole number, at least 1; got -3"],
     [["pack", "--lengths", "1", "--capacity", "ten"], '--capacity must be a whole number; got "ten"'],
     [["pack", "--lengths", "1", "--capacity", "1e3"], '--capacity must be a whole number; got "1e3"'],
     [["pack", "--lengths", "1", "--capacity", "99999999999999999999"], "--capacity must be a whole number"],
     [["pack", "--lengths", "1", "--capacity", ""], '--capacity must be a whole number; got ""'],
     [["pack", "--lengths", "1,,2", "--capacity", "9"], '--lengths: number 2 must be a whole number; got ""'],
     [["pack", "--lengths", "", "--capacity", "9"], "--lengths: number 1 must be a whole number"],
-    [["pack", "--lengths=-1", "--capacity", "9"], "--lengths: number 1 must be a whole number of at least 0; got -1"],
+    [["pack", "--lengths=-1", "--capacity", "9"], "--lengths: number 1 must be a whole number, at least 0; got -1"],
     [["pack", "--lengths", "1.5", "--capacity", "9"], '--lengths: number 1 must be a whole number; got "1.5"'],
     [["pack", "--lengths", "-1,2", "--capacity", "9"], "'--lengths' argument is ambiguous"],
     [pack("--algorithm", "best"), '--algorithm must be one of ffd, ff, nf, bf, one; got "best"'],
@@ -213,11 +213,16 @@ describe("research", () => {
     [["research", "--question", "Q", "--index", "1"], "give either --question or --index"],
     [["research", "--question", ""], "--question is empty"],
     [["research", "--index", "-1"], "--index"],
-    [["research", "--index", "1", "--seed", "4294967296"], "--seed must be a whole number from 0 to 4294967295"],
+    [
+      ["research", "--index", "1", "--seed", "4294967296"],
+      "--seed must be a whole number, at least 0, at most 4294967295",
+    ],
     [["research", "--index", "1", "--capacity", "0"], "--capacity must be"],
     [["research", "--index", "1", "--temperature", "hot"], '--temperature must be a number; got "hot"'],
     [["research", "--index", "1", "--temperature", "NaN"], "--temperature must be a number"],
-    [["research", "--index", "1", "--top-p", "1.1"], "--top-p must be a number from 0 to 1; got 1.1"],
+    [["research", "--index", "1", "--top-p", "1.1"], "--top-p must be a number, above 0, at most 1; got 1.1"],
+    [["research", "--index", "1", "--top-p", "0"], "--top-p must be a number, above 0, at most 1; got 0"],
+    [["research", "--index", "1", "--top-k", "4294967296"], "--top-k must be a whole number"],
     [["research", "--index", "1", "--corpus", "news"], "--corpus must be one of encyclopedia, papers"],
     [["research", "--index", "1", "--model", "missing"], '--model: there is no folder "missing"'],
   ])("refuses %j", async (argv, message) => expectUsageError(argv, message));
@@ -269,7 +274,7 @@ describe("eval dual", () => {
   it.each([
     [["eval", "dual", "--seed", "1"], "--n is missing"],
     [["eval", "dual", "--n", "5"], "--seed is missing"],
-    [["eval", "dual", "--n", "0", "--seed", "1"], "--n must be a whole number from 1 to"],
+    [["eval", "dual", "--n", "0", "--seed", "1"], "--n must be a whole number, at least 1, at most"],
     [["eval", "dual", "--n", "5", "--seed", "one"], '--seed must be a whole number; got "one"'],
     [["eval", "dual", "--n", "5", "--seed", "1", "--details", "/no/such/folder/x"], "--details: there is no folder"],
   ])("refuses %j", async (argv, message) => expectUsageError(argv, message));
@@ -341,11 +346,17 @@ describe("generate", () => {
 
   it.each([
     [["generate"], "--prompt is missing"],
-    [["generate", "--prompt", "x", "--max-tokens", "0"], "--max-tokens must be a whole number from 1"],
+    [["generate", "--prompt", "x", "--max-tokens", "0"], "--max-tokens must be a whole number, at least 1"],
     [["generate", "--prompt", "x", "--temperature", "-1"], "--temperature"],
-    [["generate", "--prompt", "x", "--temperature=-1"], "--temperature must be a number from 0 to 100; got -1"],
-    [["generate", "--prompt", "x", "--min-p", "2"], "--min-p must be a number from 0 to 1"],
-    [["generate", "--prompt", "x", "--repetition-penalty", "0"], "--repetition-penalty must be a number from"],
+    [
+      ["generate", "--prompt", "x", "--temperature=-1"],
+      "--temperature must be a number, at least 0, at most 100; got -1",
+    ],
+    [["generate", "--prompt", "x", "--min-p", "2"], "--min-p must be a number, at least 0, at most 1"],
+    [
+      ["generate", "--prompt", "x", "--repetition-penalty", "0"],
+      "--repetition-penalty must be a number, above 0, at most 100; got 0",
+    ],
     [["generate", "--prompt", "x", "--top-k", "1.5"], "--top-k must be a whole number"],
   ])("refuses %j", async (argv, message) => expectUsageError(argv, message));
 });

@@ -4,8 +4,9 @@ import { DEFAULT_SEARCH_RESULTS } from "../dual/tools/search";
 import type { SamplingOptions } from "../model/languageModel";
 import { choice, flag, integer, number, text } from "./options";
 
-/** Seeds are 32 bits wide, as the generator takes them. */
-export const MAX_SEED = 2 ** 32 - 1;
+/** The engine takes whole numbers of 32 bits. */
+const MAX_U32 = 2 ** 32 - 1;
+export const MAX_SEED = MAX_U32;
 
 export const modelOption = text({
   value: "ID|DIR",
@@ -15,10 +16,16 @@ export const jsonFlag = flag("one JSON object");
 
 export const samplingOptions = {
   temperature: number({ value: "T", min: 0, max: 100, fallback: 0, help: "0 takes the most probable token" }),
-  "top-k": integer({ value: "K", min: 0, fallback: 0, help: "keep the K most probable tokens; 0 keeps all" }),
+  "top-k": integer({
+    value: "K",
+    min: 0,
+    max: MAX_U32,
+    fallback: 0,
+    help: "keep the K most probable tokens; 0 keeps all",
+  }),
   "top-p": number({
     value: "P",
-    min: 0,
+    above: 0,
     max: 1,
     fallback: 1,
     help: "keep the most probable tokens up to probability P",
@@ -26,7 +33,7 @@ export const samplingOptions = {
   "min-p": number({ value: "M", min: 0, max: 1, fallback: 0, help: "drop tokens below M times the most probable one" }),
   "repetition-penalty": number({
     value: "R",
-    min: 0.01,
+    above: 0,
     max: 100,
     fallback: 1,
     help: "above 1 avoids tokens already seen",
@@ -67,6 +74,8 @@ export const dualOptions = {
     min: 1,
     help: "tokens of documents in a System 1 bin (default: what its prompt leaves)",
   }),
+  "system1-tokens": integer({ value: "N", min: 1, max: MAX_U32, help: "new tokens of a System 1 bin at most" }),
+  "system2-tokens": integer({ value: "N", min: 1, max: MAX_U32, help: "new tokens of a System 2 message at most" }),
   "max-turns": integer({ value: "N", min: 1, max: 100, fallback: DEFAULT_MAX_TURNS, help: "turns of System 2" }),
   "search-results": integer({
     value: "N",
@@ -81,6 +90,8 @@ export interface DualValues extends SamplingValues {
   "no-system1": boolean;
   capacity: number | undefined;
   "max-turns": number;
+  "system1-tokens": number | undefined;
+  "system2-tokens": number | undefined;
   "search-results": number;
 }
 
@@ -89,6 +100,8 @@ export function dualSettings(values: DualValues, seed: number) {
   return {
     useSystem1: !values["no-system1"],
     capacity: values.capacity,
+    system1MaxTokens: values["system1-tokens"],
+    system2MaxTokens: values["system2-tokens"],
     maxTurns: values["max-turns"],
     searchResults: values["search-results"],
     sampling: samplingOf(values, seed),

@@ -30,6 +30,8 @@ interface Description {
 interface Range {
   min?: number;
   max?: number;
+  /** Instead of min: the value must be greater. */
+  above?: number;
 }
 
 export function flag(help: string): Option<boolean> {
@@ -100,10 +102,13 @@ function wholeNumber(given: string, name: string, range: Range): number {
   return inRange(Number(given), name, "a whole number", range);
 }
 
-function inRange(value: number, name: string, kind: string, { min, max }: Range): number {
-  if ((min === undefined || value >= min) && (max === undefined || value <= max)) return value;
-  const bounds = max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
-  throw new UsageError(`${name} must be ${kind} ${bounds}; got ${value}`);
+function inRange(value: number, name: string, kind: string, { min, above, max }: Range): number {
+  const rules: [boolean, string][] = [];
+  if (min !== undefined) rules.push([value >= min, `at least ${min}`]);
+  if (above !== undefined) rules.push([value > above, `above ${above}`]);
+  if (max !== undefined) rules.push([value <= max, `at most ${max}`]);
+  if (rules.every(([holds]) => holds)) return value;
+  throw new UsageError(`${name} must be ${kind}, ${rules.map(([, rule]) => rule).join(", ")}; got ${value}`);
 }
 
 /**

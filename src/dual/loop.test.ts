@@ -205,6 +205,11 @@ describe("what System 2 gets wrong", () => {
     expect(model.batches).toHaveLength(10);
   });
 
+  it("may write an eighth of its context in one message unless told otherwise", async () => {
+    const { model } = await run(() => "x", { maxPositions: 4_000 });
+    expect(model.requests[0]?.maxTokens).toBe(500);
+  });
+
   it("does not take a message that was cut for an answer", async () => {
     const { result, last } = await run(
       pair(["It is not, as one may think, 90", "<answer>90</answer> and so on and on"]),
@@ -226,7 +231,7 @@ describe("what System 2 gets wrong", () => {
   it("asks for a shorter purpose when it leaves no room for documents", async () => {
     const { result } = await run(pair([call("Vel", "p".repeat(600)), "90"]), {
       capacity: undefined,
-      system2MaxTokens: 1_000,
+      system1PromptBudget: 600,
     });
     expect(result.turns[0]?.error).toContain("the purpose is too long");
     expect(result.reason).toBe("answer");

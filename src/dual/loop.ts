@@ -33,9 +33,11 @@ export interface ResearchOptions {
   corpus: string;
   /** Tokens of documents in one System 1 bin. Default: what is left of system1PromptBudget. */
   capacity?: number;
-  /** Tokens of one System 1 prompt, when no capacity is given. */
+  /** Tokens of one System 1 prompt, when no capacity is given. Default: an eighth of its context. */
   system1PromptBudget?: number;
+  /** New tokens of one bin. Default: a sixteenth of System 1's context, at most 512. */
   system1MaxTokens?: number;
+  /** New tokens of one message. Default: an eighth of System 2's context, at most 2048. */
   system2MaxTokens?: number;
   /** Default 10. The call of a last turn is not carried out: nobody would read the result. */
   maxTurns?: number;

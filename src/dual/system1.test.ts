@@ -35,6 +35,11 @@ describe("binCapacity", () => {
     expect(binCapacity("why ever", { model, promptBudget: 400 })).toBe(400 - overhead("why") - " ever".length);
   });
 
+  it("has an eighth of the context as budget by default", () => {
+    const large = scriptedModel(() => "", { maxPositions: 8_000 });
+    expect(binCapacity("why", { model: large })).toBe(1_000 - overhead("why"));
+  });
+
   it("is the given capacity, but never more than the context holds beside the output", () => {
     expect(binCapacity("why", { model, capacity: 77 })).toBe(77);
     expect(binCapacity("why", { model, capacity: 5_000, maxTokens: 100 })).toBe(2_000 - 100 - overhead("why"));
@@ -102,7 +107,7 @@ describe("refine", () => {
 
   it("asks for a shorter purpose when it leaves no room", async () => {
     const model = scriptedModel(() => "x");
-    const run = refine(format("aaa"), "w".repeat(500), { model }, hooks);
+    const run = refine(format("aaa"), "w".repeat(500), { model, promptBudget: 600 }, hooks);
     await expect(run).rejects.toThrow(ReadableError);
     await expect(run).rejects.toThrow("the purpose is too long");
     expect(model.batches).toEqual([]);

@@ -12,10 +12,11 @@ import { splitThought } from "./parse";
 import { formatDocument, system1Messages } from "./prompts";
 import { ReadableError, type ToolDocument } from "./tool";
 
-/** Tokens of one System 1 prompt: template, instruction, purpose and documents. */
-export const DEFAULT_SYSTEM1_PROMPT_BUDGET = 512;
-/** New tokens of one bin. */
-export const DEFAULT_SYSTEM1_MAX_TOKENS = 256;
+/** By default one prompt (template, instruction, purpose and documents) takes this share of the model's context. */
+const PROMPT_SHARE = 1 / 8;
+/** And the output of one bin this share, within a limit: a quote is short however long the context is. */
+const OUTPUT_SHARE = 1 / 16;
+const LONGEST_OUTPUT = 512;
 /** A purpose that leaves less than this for documents is refused: every document would be cut to nothing. */
 const LEAST_CAPACITY = 16;
 
@@ -23,9 +24,9 @@ export interface System1Settings {
   model: LanguageModel;
   /** Tokens of documents that one bin holds. Default: what the prompt budget leaves after everything else. */
   capacity?: number;
-  /** Tokens of one prompt. Default DEFAULT_SYSTEM1_PROMPT_BUDGET, at most what the model's context allows. */
+  /** Tokens of one prompt. Default: an eighth of the model's context. */
   promptBudget?: number;
-  /** New tokens of one bin. Default DEFAULT_SYSTEM1_MAX_TOKENS. */
+  /** New tokens of one bin. Default: a sixteenth of the model's context, at most 512. */
   maxTokens?: number;
   sampling?: SamplingOptions;
 }
@@ -80,9 +81,10 @@ export function formatDocuments(documents: readonly ToolDocument[], tokenizer: M
  * May be zero or negative when the purpose fills the prompt.
  */
 export function binCapacity(purpose: string, settings: System1Settings): number {
-  const { model, capacity, promptBudget = DEFAULT_SYSTEM1_PROMPT_BUDGET } = settings;
+  const { model, capacity } = settings;
   const context = model.config.maxPositions;
-  const reserve = Math.min(settings.maxTokens ?? DEFAULT_SYSTEM1_MAX_TOKENS, Math.ceil(context / 4));
+  const promptBudget = settings.promptBudget ?? Math.ceil(context * PROMPT_SHARE);
+  const reserve = Math.min(maxTokensOf(settings), Math.ceil(context / 4));
   // Measured around a document: the template's own line ends may merge with each other when there is none.
   const probe = formatDocument(1, { title: "a", text: "a" });
   const { tokenizer } = model;
@@ -101,7 +103,8 @@ export async function refine(
   settings: System1Settings,
   hooks: RefineHooks,
 ): Promise<Refined> {
-  const { model, maxTokens = DEFAULT_SYSTEM1_MAX_TOKENS, sampling = {} } = settings;
+  const { model, sampling = {} } = settings;
+  const maxTokens = maxTokensOf(settings);
   const { tokenizer } = model;
   const capacity = binCapacity(purpose, settings);
   if (capacity < Math.min(settings.capacity ?? LEAST_CAPACITY, LEAST_CAPACITY)) {
@@ -152,6 +155,10 @@ export async function refine(
     text: bins.map(({ text }) => splitThought(text).rest).join("\n"),
     aborted: results.some(({ finishReason }) => finishReason === "aborted"),
   };
+}
+
+function maxTokensOf({ model, maxTokens }: System1Settings): number {
+  return maxTokens ?? Math.min(LONGEST_OUTPUT, Math.ceil(model.config.maxPositions * OUTPUT_SHARE));
 }
 
 function renderBin(documents: readonly string[], purpose: string, tokenizer: ModelTokenizer): string {

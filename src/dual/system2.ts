@@ -6,13 +6,14 @@ import type { FinishReason, LanguageModel, SamplingOptions } from "../model/lang
 import { randomU32 } from "../random/random";
 import type { ChatMessage, ToolFunction } from "../text/tokenizer";
 
-/** New tokens of one message, thought included. */
-export const DEFAULT_SYSTEM2_MAX_TOKENS = 512;
+/** By default one message, thought included, takes at most this share of the model's context, within a limit. */
+const OUTPUT_SHARE = 1 / 8;
+const LONGEST_OUTPUT = 2048;
 
 export interface System2Settings {
   model: LanguageModel;
   tools: readonly ToolFunction[];
-  /** New tokens of one message. Default DEFAULT_SYSTEM2_MAX_TOKENS. */
+  /** New tokens of one message. Default: an eighth of the model's context, at most 2048. */
   maxTokens?: number;
   /** Tokens of prompt and output together. Default: the model's maximum of positions. */
   contextTokens?: number;
@@ -57,7 +58,9 @@ export async function speak(
   settings: System2Settings,
   hooks: { turn: number; signal?: AbortSignal; now: () => number; onToken?: (text: string) => void },
 ): Promise<System2Message> {
-  const { model, maxTokens = DEFAULT_SYSTEM2_MAX_TOKENS, sampling = {} } = settings;
+  const { model, sampling = {} } = settings;
+  const share = Math.min(LONGEST_OUTPUT, Math.ceil(model.config.maxPositions * OUTPUT_SHARE));
+  const maxTokens = settings.maxTokens ?? share;
   const start = hooks.now();
   const { onToken } = hooks;
   const [result] = await model.generate(
