@@ -48,6 +48,16 @@ const anyText = fc
 const wellFormed = (text: string) =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(new TextEncoder().encode(text));
 
+/** Milliseconds of the fastest of several runs: other processes can only slow a run down. */
+const fastest = (runs: number, work: () => void) =>
+  Math.min(
+    ...Array.from({ length: runs }, () => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    }),
+  );
+
 const streamed = (tokenizer: ModelTokenizer, ids: ArrayLike<number>) => {
   const detokenizer = tokenizer.detokenizer();
   return [...Array.from(ids, (id) => detokenizer.push(id)), detokenizer.flush()];
@@ -85,13 +95,11 @@ describe("encode", () => {
   it("is fast enough to count tokens all day", () => {
     const text = `${"The river Velmor rises in the hills of Astrand and flows 312 km to the sea. ".repeat(50)}\n`;
     const tokens = qwen.countTokens(text);
-    const start = performance.now();
-    for (let i = 0; i < 20; i++) {
+    const ms = fastest(10, () => {
       qwen.countTokens(text);
-    }
-    const perSecond = (20 * tokens * 1000) / (performance.now() - start);
-    // A tenth of what one busy core of 2020 does, so that only a lost cache can fail this.
-    expect(perSecond).toBeGreaterThan(100_000);
+    });
+    // A tenth of what one busy core does, so that only a lost cache can fail this.
+    expect((tokens / ms) * 1000).toBeGreaterThan(100_000);
   });
 });
 
@@ -160,20 +168,17 @@ describe("detokenizer", () => {
 
   it("takes time linear in the number of tokens", () => {
     const ids = qwen.encode("A planet with rings 🪐 and moons. ".repeat(40));
-    const time = (repeats: number) => {
-      const detokenizer = qwen.detokenizer();
-      const start = performance.now();
-      for (let i = 0; i < repeats; i++) {
-        for (const id of ids) {
-          detokenizer.push(id);
+    const time = (repeats: number) =>
+      fastest(5, () => {
+        const detokenizer = qwen.detokenizer();
+        for (let i = 0; i < repeats; i++) {
+          for (const id of ids) {
+            detokenizer.push(id);
+          }
         }
-      }
-      return performance.now() - start;
-    };
-    time(10);
-    const [short, long] = [time(10), time(200)];
+      });
     // 20 times the tokens; a quadratic one would take 400 times as long.
-    expect(long / short).toBeLessThan(100);
+    expect(time(200) / time(10)).toBeLessThan(100);
   });
 });
 
