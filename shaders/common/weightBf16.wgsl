@@ -1,0 +1,7 @@
+// Weights stored as bf16, the upper half of an f32: four of them in a vec2<u32>, the first in the low half.
+
+alias WeightWord = vec2<u32>;
+
+fn unpack_weight(word: WeightWord) -> vec4f {
+  return bitcast<vec4f>(vec4u(word.x << 16u, word.x & 0xffff0000u, word.y << 16u, word.y & 0xffff0000u));
+}

@@ -1,0 +1,131 @@
+/**
+ * The decoder: token ids or embeddings in, hidden states, logits or the next tokens out.
+ *
+ * One path serves reading and writing. The tokens of all sequences are rows of [R, C] buffers, whatever sequence they
+ * belong to; a row knows its position and where its sequence begins in the key/value cache. Reading prompts is a pass
+ * of many rows, writing a pass of one row for each sequence. A layer is eight dispatches.
+ */
+import type { ModelConfig } from "../checkpoint/config";
+import type { Gpu } from "../gpu/device";
+import type { DispatchEncoder } from "../gpu/encoder";
+import { type DecoderKernels, MATMUL, type Product } from "./kernels";
+import type { KvCache } from "./kvCache";
+import type { PassBuffers } from "./pass";
+import type { SamplingBuffers } from "./samplingBuffers";
+import type { DecoderWeights } from "./weights";
+import type { Workspace } from "./workspace";
+
+export class Decoder {
+  constructor(
+    readonly gpu: Gpu,
+    readonly config: ModelConfig,
+    readonly weights: DecoderWeights,
+    readonly kernels: DecoderKernels,
+    readonly workspace: Workspace,
+  ) {}
+
+  /**
+   * Runs the rows of a pass through all layers; their hidden states before the final norm are then in workspace.hidden.
+   * Rows whose id is EMBEDDING_ROW must have their embeddings there already.
+   */
+  encodeLayers(encoder: DispatchEncoder, pass: PassBuffers, cache: KvCache): void {
+    const { kernels, weights, workspace: w } = this;
+    this.encodeEmbedding(encoder, pass);
+    weights.layers.forEach((layer, index) => {
+      const { keys, values } = cache.layers[index] as { keys: GPUBuffer; values: GPUBuffer };
+      const qkNorms = layer.qkNorms ?? kernels.unused;
+
+      this.encodeNorm(encoder, pass, w.hidden, layer.inputNorm, w.normed);
+      this.encodeProduct(encoder, pass, kernels.qkv, w.normed, layer.qkv.buffer, layer.qkvBias, w.qkv);
+      encoder.dispatch(
+        kernels.ropeCache,
+        [pass.uniform, pass.rows, w.qkv, cache.angles, qkNorms, w.query, keys, values],
+        Math.ceil((pass.rowCount * (this.config.heads + 2 * this.config.kvHeads)) / kernels.ropeHeadsPerWorkgroup),
+      );
+      const attention = pass.hasLongTiles ? kernels.attentionOfMany : kernels.attentionOfFew;
+      encoder.dispatch(
+        attention,
+        [pass.uniform, pass.tiles, pass.rows, w.query, keys, values, w.mixed],
+        pass.tileCount * this.config.kvHeads,
+      );
+      this.encodeProduct(encoder, pass, kernels.output, w.mixed, layer.output.buffer, layer.outputBias, w.hidden);
+
+      this.encodeNorm(encoder, pass, w.hidden, layer.postAttentionNorm, w.normed);
+      this.encodeProduct(encoder, pass, kernels.gateUp, w.normed, layer.gateUp.buffer, undefined, w.gated);
+      this.encodeProduct(encoder, pass, kernels.down, w.gated, layer.down.buffer, undefined, w.hidden);
+    });
+  }
+
+  /** Embeddings of the pass's ids, to workspace.hidden. */
+  encodeEmbedding(encoder: DispatchEncoder, pass: PassBuffers): void {
+    const vec4s = pass.rowCount * Math.ceil(this.config.hiddenSize / 4);
+    this.weights.embedding.forEach((part, index) => {
+      const kernel = this.kernels.embedding[index]!;
+      encoder.dispatch(kernel, [pass.uniform, pass.ids, part.buffer, this.workspace.hidden], Math.ceil(vec4s / 64));
+    });
+  }
+
+  /** The final norm: rows of `source` to workspace.normed. */
+  encodeFinalNorm(encoder: DispatchEncoder, pass: RowCount, source: GPUBuffer): void {
+    this.encodeNorm(encoder, pass, source, this.weights.finalNorm, this.workspace.normed);
+  }
+
+  /** Logits of the rows of workspace.normed, to workspace.logits. */
+  encodeHead(encoder: DispatchEncoder, pass: RowCount): void {
+    this.weights.head.forEach((part, index) => {
+      const product = this.kernels.head[index] as Product;
+      this.encodeProduct(encoder, pass, product, this.workspace.normed, part.buffer, undefined, this.workspace.logits);
+    });
+  }
+
+  /** Draws the next token of each row of workspace.logits; the pass's ids and positions become those of the next step. */
+  encodeSample(encoder: DispatchEncoder, pass: PassBuffers, sampling: SamplingBuffers): void {
+    encoder.dispatch(
+      this.kernels.sample,
+      [pass.uniform, this.workspace.logits, sampling.settings, sampling.seen, pass.ids, pass.rows, sampling.tokens],
+      pass.rowCount,
+    );
+  }
+
+  /** Rows of workspace.hidden to rows of workspace.last, as `moves` (pairs of row numbers) says. */
+  encodeGather(encoder: DispatchEncoder, moves: RowCount, pairs: GPUBuffer): void {
+    const vec4s = moves.rowCount * Math.ceil(this.config.hiddenSize / 4);
+    const { hidden, last } = this.workspace;
+    encoder.dispatch(this.kernels.gatherRows, [moves.uniform, pairs, hidden, last], Math.ceil(vec4s / 64));
+  }
+
+  private encodeNorm(
+    encoder: DispatchEncoder,
+    pass: RowCount,
+    input: GPUBuffer,
+    weight: GPUBuffer,
+    output: GPUBuffer,
+  ): void {
+    const { rmsNorm, rowsPerNorm } = this.kernels;
+    encoder.dispatch(rmsNorm, [pass.uniform, input, weight, output], Math.ceil(pass.rowCount / rowsPerNorm));
+  }
+
+  private encodeProduct(
+    encoder: DispatchEncoder,
+    pass: RowCount,
+    product: Product,
+    input: GPUBuffer,
+    weight: GPUBuffer,
+    bias: GPUBuffer | undefined,
+    output: GPUBuffer,
+  ): void {
+    const { kernel, rows, columns } = product.variant(pass.rowCount);
+    const perInvocation = product.isSwiglu ? MATMUL.columns / 2 : MATMUL.columns;
+    encoder.dispatch(
+      kernel,
+      [pass.uniform, input, weight, bias ?? this.kernels.unused, output, product.shape],
+      [Math.ceil(product.out / (columns * perInvocation)), Math.ceil(pass.rowCount / rows)],
+    );
+  }
+}
+
+/** How many rows a dispatch works on: on the GPU for the kernels, here for the number of workgroups. */
+export interface RowCount {
+  uniform: GPUBuffer;
+  rowCount: number;
+}

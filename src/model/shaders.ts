@@ -1,0 +1,50 @@
+/** The decoder's shaders: each file of shaders/ with the preludes its header names. */
+import attention from "../../shaders/attention.wgsl?raw";
+import attentionSubgroup from "../../shaders/attentionSubgroup.wgsl?raw";
+import cacheF16 from "../../shaders/common/cacheF16.wgsl?raw";
+import cacheF32 from "../../shaders/common/cacheF32.wgsl?raw";
+import grid from "../../shaders/common/grid.wgsl?raw";
+import matmulOutput from "../../shaders/common/matmulOutput.wgsl?raw";
+import random from "../../shaders/common/random.wgsl?raw";
+import rows from "../../shaders/common/rows.wgsl?raw";
+import weightBf16 from "../../shaders/common/weightBf16.wgsl?raw";
+import weightF16 from "../../shaders/common/weightF16.wgsl?raw";
+import weightF32 from "../../shaders/common/weightF32.wgsl?raw";
+import embedding from "../../shaders/embedding.wgsl?raw";
+import gatherRows from "../../shaders/gatherRows.wgsl?raw";
+import matmul from "../../shaders/matmul.wgsl?raw";
+import matmulSubgroup from "../../shaders/matmulSubgroup.wgsl?raw";
+import rmsNorm from "../../shaders/rmsNorm.wgsl?raw";
+import ropeCache from "../../shaders/ropeCache.wgsl?raw";
+import sample from "../../shaders/sample.wgsl?raw";
+import type { TensorDtype } from "../checkpoint/checkpoint";
+
+export type CacheDtype = "f32" | "f16";
+
+const weightPrelude: Readonly<Record<TensorDtype, string>> = { F32: weightF32, BF16: weightBf16, F16: weightF16 };
+const cachePrelude: Readonly<Record<CacheDtype, string>> = { f32: cacheF32, f16: cacheF16 };
+
+export const shaders = {
+  embedding: (dtype: TensorDtype) => join(embedding, grid, rows, weightPrelude[dtype]),
+  rmsNorm: () => join(rmsNorm, grid, rows),
+  matmul: (dtype: TensorDtype) => join(matmul, rows, weightPrelude[dtype], matmulOutput),
+  matmulSubgroup: (dtype: TensorDtype) => join(matmulSubgroup, rows, weightPrelude[dtype], matmulOutput),
+  ropeCache: (cache: CacheDtype) => join(ropeCache, grid, rows, cachePrelude[cache]),
+  attention: (cache: CacheDtype, headDim: number) =>
+    join(attention, grid, rows, cachePrelude[cache], headVec4(headDim)),
+  attentionSubgroup: (cache: CacheDtype, headDim: number) =>
+    join(attentionSubgroup, grid, rows, cachePrelude[cache], headVec4(headDim)),
+  gatherRows: () => join(gatherRows, grid, rows),
+  sample: () => join(sample, grid, rows, random),
+};
+
+/** WGSL lets `override` constants size arrays in workgroup memory only, not those in registers. */
+function headVec4(headDim: number): string {
+  return `const HEAD_VEC4 = ${Math.ceil(headDim / 4)}u;\n`;
+}
+
+/** Preludes go before the shader, but `enable` lines must come first of all. */
+function join(shader: string, ...preludes: string[]): string {
+  const enables = shader.match(/^enable .*;$/gm) ?? [];
+  return [...enables, ...preludes, shader.replace(/^enable .*;$/gm, "")].join("\n");
+}

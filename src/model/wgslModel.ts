@@ -1,0 +1,314 @@
+/** Our own engine behind the LanguageModel interface: a checkpoint's decoder on our WGSL kernels. */
+import type { Checkpoint } from "../checkpoint/checkpoint";
+import type { Gpu } from "../gpu/device";
+import { GpuOutOfMemoryError } from "../gpu/errors";
+import { BufferScope } from "../gpu/scope";
+import type { ModelTokenizer } from "../text/tokenizer";
+import { Decoder } from "./decoder";
+import { type GenerateBuffers, generateBatch, positionsOf } from "./generate";
+import { buildKernels } from "./kernels";
+import { KvCache } from "./kvCache";
+import type {
+  ForwardOptions,
+  GenerateOptions,
+  GenerateRequest,
+  GenerateResult,
+  LanguageModel,
+  SequenceInput,
+} from "./languageModel";
+import { PassBuffers, RowMoves } from "./pass";
+import { encodeLastRows, maxChunkRows, type PlacedInput, prefill } from "./prefill";
+import { checkIds, checkInput, checkRequest } from "./requests";
+import { SamplingBuffers } from "./samplingBuffers";
+import { SerialQueue } from "./serialQueue";
+import type { CacheDtype } from "./shaders";
+import { loadWeights, padded } from "./weights";
+import { Workspace } from "./workspace";
+
+export interface LoadWgslModelOptions {
+  /** What the model is called. */
+  id: string;
+  gpu: Gpu;
+  checkpoint: Checkpoint;
+  tokenizer: ModelTokenizer;
+  /** Number format of the key/value cache. Default "f32"; "f16" halves its memory at a relative error of 5e-4. */
+  kvDtype?: CacheDtype;
+  onProgress?: (loadedBytes: number, totalBytes: number) => void;
+  signal?: AbortSignal;
+}
+
+/** Logits that are read back at a time by `forward`. */
+const LOGITS_BYTES = 64 * 2 ** 20;
+
+/**
+ * Uploads a checkpoint and compiles its kernels. Calls of the model are queued, so that they may come at any time from
+ * anywhere; `generate` splits batches that exceed the device's limits.
+ * @throws GpuOutOfMemoryError, GpuFailure, DeviceLostError, CheckpointError; the signal's reason after an abort.
+ * Nothing stays allocated then.
+ */
+export async function loadWgslModel(options: LoadWgslModelOptions): Promise<LanguageModel> {
+  const { gpu, checkpoint, kvDtype = "f32" } = options;
+  const scope = new BufferScope(gpu);
+  try {
+    const weights = await loadWeights(scope, checkpoint, options);
+    const kernels = await buildKernels(scope, checkpoint.config, weights, kvDtype);
+    const workspace = new Workspace(scope, checkpoint.config);
+    await gpu.finish();
+    options.signal?.throwIfAborted();
+    const decoder = new Decoder(gpu, checkpoint.config, weights, kernels, workspace);
+    return new WgslModel(options.id, options.tokenizer, decoder, scope, {
+      pass: new PassBuffers(scope),
+      moves: new RowMoves(scope),
+      cache: new KvCache(scope, checkpoint.config, kvDtype),
+      sampling: new SamplingBuffers(scope, checkpoint.config.vocabSize),
+    });
+  } catch (error) {
+    scope.freeAll();
+    throw error;
+  }
+}
+
+class WgslModel implements LanguageModel {
+  readonly capabilities = { embeddingsIn: true, hiddenStates: true };
+  private readonly queue = new SerialQueue();
+  private isDisposed = false;
+
+  constructor(
+    readonly id: string,
+    readonly tokenizer: ModelTokenizer,
+    private readonly decoder: Decoder,
+    private readonly scope: BufferScope,
+    private readonly buffers: GenerateBuffers,
+  ) {}
+
+  get config() {
+    return this.decoder.config;
+  }
+
+  get liveBytes(): number {
+    return this.scope.liveBytes;
+  }
+
+  async embed(ids: ArrayLike<number>): Promise<Float32Array> {
+    const { hiddenSize, vocabSize } = this.config;
+    checkIds(ids, vocabSize, "embed");
+    return this.enqueue(undefined, async () => {
+      const { decoder, buffers } = this;
+      const result = new Float32Array(ids.length * hiddenSize);
+      const chunkRows = maxChunkRows(decoder, 1, false);
+      for (let start = 0; start < ids.length; start += chunkRows) {
+        const count = Math.min(chunkRows, ids.length - start);
+        await decoder.workspace.reserve({ rows: count });
+        await buffers.pass.reserve(count);
+        const rows = Array.from({ length: count }, (_, i) => ({
+          cacheStart: 0,
+          position: 0,
+          sequence: i,
+          drawn: 0,
+          id: ids[start + i]!,
+        }));
+        buffers.pass.set(rows, 1);
+        const encoder = decoder.gpu.encode("embed");
+        decoder.encodeEmbedding(encoder, buffers.pass);
+        encoder.submit();
+        result.set(await this.readRows(decoder.workspace.hidden, count, hiddenSize), start * hiddenSize);
+      }
+      return result;
+    });
+  }
+
+  async forward(inputs: readonly SequenceInput[], options: ForwardOptions): Promise<Float32Array[]> {
+    if (inputs.length === 0) throw new RangeError("forward: the batch is empty");
+    const lengths = inputs.map((input, index) => checkInput(input, this.config, `input ${index}`));
+    return this.enqueue(options.signal, async () => {
+      const results: Float32Array[] = [];
+      for (const { from, to } of this.split(lengths)) {
+        const part = await this.withinMemory(from, to, (start, end) =>
+          this.forwardBatch(inputs.slice(start, end), lengths.slice(start, end), options),
+        );
+        results.push(...part);
+      }
+      return results;
+    });
+  }
+
+  async generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {
+    if (requests.length === 0) throw new RangeError("generate: the batch is empty");
+    const checked = requests.map((request, index) => {
+      const promptTokens = checkRequest(request, this.config, `request ${index}`);
+      return { request, index, promptTokens };
+    });
+    const results = checked.map(({ request, promptTokens }): GenerateResult => {
+      const finishReason = request.maxTokens === 0 ? "length" : "aborted";
+      return { ids: [], text: "", finishReason, promptTokens };
+    });
+    const active = checked.filter(({ request }) => request.maxTokens > 0);
+    if (options.signal?.aborted) return results;
+    await this.enqueue(undefined, async () => {
+      const { decoder, tokenizer, buffers } = this;
+      for (const { from, to } of this.split(
+        active.map(({ request, promptTokens }) => positionsOf(request, promptTokens)),
+      )) {
+        if (options.signal?.aborted) return;
+        const part = await this.withinMemory(from, to, (start, end) =>
+          generateBatch(decoder, tokenizer, buffers, active.slice(start, end), options),
+        );
+        part.forEach((result, i) => {
+          results[active[from + i]!.index] = result;
+        });
+      }
+    });
+    return results;
+  }
+
+  dispose(): void {
+    if (this.isDisposed) return;
+    this.isDisposed = true;
+    this.scope.freeAll();
+    this.decoder.gpu.pool.drain();
+  }
+
+  private async forwardBatch(
+    inputs: readonly SequenceInput[],
+    lengths: readonly number[],
+    { output, lastOnly = false, signal }: ForwardOptions,
+  ): Promise<Float32Array[]> {
+    const { decoder, buffers } = this;
+    const { gpu, workspace } = decoder;
+    const { hiddenSize, vocabSize } = this.config;
+    const width = output === "logits" ? vocabSize : hiddenSize;
+    const everyRowToHead = output === "logits" && !lastOnly;
+    let rows = 0;
+    const placed = inputs.map((input, i): PlacedInput => {
+      const place = { input, length: lengths[i]!, cacheStart: rows };
+      rows += lengths[i]!;
+      return place;
+    });
+    const longest = Math.max(...lengths);
+    const logitsLimit = Math.max(1, Math.floor(this.maxLogitsBytes / (padded(vocabSize) * 4)));
+    const chunkRows = Math.min(
+      rows,
+      maxChunkRows(decoder, longest, everyRowToHead),
+      everyRowToHead ? logitsLimit : rows,
+    );
+    const headRows = Math.min(inputs.length, logitsLimit);
+    await buffers.cache.reserve(rows, longest);
+    await workspace.reserve({
+      rows: Math.max(chunkRows, lastOnly ? inputs.length : 0),
+      lastRows: lastOnly ? inputs.length : 0,
+      logitRows: output === "hidden" ? 0 : lastOnly ? headRows : chunkRows,
+    });
+    await buffers.pass.reserve(chunkRows);
+    await buffers.moves.reserve(lastOnly ? inputs.length : 0);
+
+    const all = new Float32Array((lastOnly ? inputs.length : rows) * width);
+    await prefill(decoder, placed, {
+      pass: buffers.pass,
+      cache: buffers.cache,
+      chunkRows,
+      signal,
+      encodeMore: (encoder, chunk) => {
+        if (lastOnly) {
+          encodeLastRows(decoder, encoder, buffers.moves, placed, chunk);
+          return;
+        }
+        decoder.encodeFinalNorm(encoder, buffers.pass, workspace.hidden);
+        if (output === "logits") decoder.encodeHead(encoder, buffers.pass);
+      },
+      afterChunk: async ({ start, count }) => {
+        if (lastOnly) return;
+        const source = output === "logits" ? workspace.logits : workspace.normed;
+        all.set(await this.readRows(source, count, width), start * width);
+      },
+    });
+    if (lastOnly) {
+      const perRead = output === "logits" ? headRows : inputs.length;
+      for (let start = 0; start < inputs.length; start += perRead) {
+        const count = Math.min(perRead, inputs.length - start);
+        // Moves within `last` bring the next rows to its beginning.
+        const encoder = gpu.encode("head");
+        if (start > 0) {
+          const rowBytes = padded(hiddenSize) * 4;
+          encoder.copy(workspace.last, start * rowBytes, workspace.hidden, 0, count * rowBytes);
+        }
+        buffers.moves.set(Array.from({ length: count }, (_, i) => [i, i] as const));
+        decoder.encodeFinalNorm(encoder, buffers.moves, start > 0 ? workspace.hidden : workspace.last);
+        if (output === "logits") decoder.encodeHead(encoder, buffers.moves);
+        encoder.submit();
+        const source = output === "logits" ? workspace.logits : workspace.normed;
+        all.set(await this.readRows(source, count, width), start * width);
+      }
+      return inputs.map((_, i) => all.slice(i * width, (i + 1) * width));
+    }
+    return placed.map(({ cacheStart, length }) => all.slice(cacheStart * width, (cacheStart + length) * width));
+  }
+
+  private get maxLogitsBytes(): number {
+    const { maxBindingBytes, maxBufferBytes } = this.decoder.gpu.limits;
+    return Math.min(maxBindingBytes, maxBufferBytes, LOGITS_BYTES);
+  }
+
+  /** The first rows of a buffer whose rows are padded. */
+  private async readRows(buffer: GPUBuffer, rows: number, width: number): Promise<Float32Array> {
+    const pitch = padded(width);
+    const read = new Float32Array(await this.decoder.gpu.read(buffer, 0, rows * pitch * 4));
+    if (pitch === width) return read;
+    const packed = new Float32Array(rows * width);
+    for (let row = 0; row < rows; row++) packed.set(read.subarray(row * pitch, row * pitch + width), row * width);
+    return packed;
+  }
+
+  /**
+   * Runs of sequences that fit the cache and the logits together.
+   * @param positions of each sequence
+   * @throws RangeError when one alone does not fit
+   */
+  private *split(positions: readonly number[]): Generator<{ from: number; to: number }> {
+    const { maxPositions } = this.buffers.cache;
+    const { maxBindingBytes, maxBufferBytes } = this.decoder.gpu.limits;
+    const maxSequences = Math.max(
+      1,
+      Math.floor(Math.min(maxBindingBytes, maxBufferBytes) / (padded(this.config.vocabSize) * 4)),
+    );
+    let from = 0;
+    let sum = 0;
+    for (let i = 0; i < positions.length; i++) {
+      const own = positions[i]!;
+      if (own > maxPositions) {
+        throw new RangeError(`sequence ${i}: ${own} positions, and this device's buffers hold ${maxPositions}`);
+      }
+      if (i > from && (sum + own > maxPositions || i - from >= maxSequences)) {
+        yield { from, to: i };
+        from = i;
+        sum = 0;
+      }
+      sum += own;
+    }
+    if (from < positions.length) yield { from, to: positions.length };
+  }
+
+  /** Runs sequences [from, to) together, or in halves when the device has not enough memory for all. */
+  private async withinMemory<T>(
+    from: number,
+    to: number,
+    run: (from: number, to: number) => Promise<T[]>,
+  ): Promise<T[]> {
+    try {
+      return await run(from, to);
+    } catch (error) {
+      if (!(error instanceof GpuOutOfMemoryError) || to - from < 2) throw error;
+      this.buffers.cache.free();
+      const middle = Math.ceil((from + to) / 2);
+      const first = await this.withinMemory(from, middle, run);
+      return [...first, ...(await this.withinMemory(middle, to, run))];
+    }
+  }
+
+  private enqueue<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    return this.queue.run(async () => {
+      signal?.throwIfAborted();
+      if (this.isDisposed) throw new Error(`model ${this.id} has been disposed of`);
+      return work();
+    });
+  }
+}
