@@ -24,8 +24,13 @@ test("System 2's words stream until the whole message replaces them", () => {
   const view = foldEvents(undefined, until("system2Token", 2))!;
   expect(splitStream(view.turns[0]!.streamed)).toEqual({
     thought: "I need a birthplace.",
-    call: '<tool_call>\n{"name"',
+    rest: '<tool_call>\n{"name"',
   });
+});
+
+test("a thought in tags ends where its tag does", () => {
+  expect(splitStream("<think>\nI look")).toEqual({ thought: "I look", rest: "" });
+  expect(splitStream("<think>\nFound.\n</think>\n\n90 mi")).toEqual({ thought: "Found.", rest: "90 mi" });
 });
 
 test("lanes stream side by side, and each keeps its own text", () => {

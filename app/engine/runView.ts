@@ -152,9 +152,13 @@ function liveLedger(turns: readonly TurnView[]): Ledger {
   return ledger;
 }
 
-/** What the picture shows of System 2's words while they stream: the thought, and the call being written. */
-export function splitStream(text: string): { thought: string; call: string } {
-  const start = text.indexOf("<tool_call>");
-  const thought = (start < 0 ? text : text.slice(0, start)).replace(/<\/?think>/g, "");
-  return { thought: thought.trim(), call: start < 0 ? "" : text.slice(start) };
+/** System 2's words while they stream: its thought, and what follows, which is a call being written or an answer. */
+export function splitStream(text: string): { thought: string; rest: string } {
+  const thoughtEnd = text.indexOf("</think>");
+  const call = text.indexOf("<tool_call>");
+  const end = thoughtEnd >= 0 ? thoughtEnd : call >= 0 ? call : text.length;
+  return {
+    thought: text.slice(0, end).replace("<think>", "").trim(),
+    rest: text.slice(end).replace("</think>", "").trim(),
+  };
 }

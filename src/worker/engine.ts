@@ -3,7 +3,7 @@
  * workers or of WebGPU itself, so that tests drive it in Node with any model.
  */
 import { research } from "../dual/loop";
-import { searchTool } from "../dual/tools/search";
+import { standardTools } from "../dual/tools/standard";
 import type { LanguageModel } from "../model/languageModel";
 import type { World } from "../world/types";
 import { makeWorld } from "../world/world";
@@ -47,6 +47,7 @@ export class Engine implements EngineApi {
   private loading: AbortController | undefined;
   private running: AbortController | undefined;
   private current: World | undefined;
+  private readonly losses = new WeakMap<OpenModel, EngineProblem>();
 
   constructor(private readonly openModel: ModelOpener) {}
 
@@ -100,14 +101,15 @@ export class Engine implements EngineApi {
     const { run, question, gold, useSystem1, capacity, searchResults, maxTurns, temperature, seed } = request;
     const batcher = new EventBatcher((events) => this.port?.postMessage({ type: "events", run, events }));
     const controller = new AbortController();
+    const { open } = this;
     try {
-      if (!this.open) throw new EngineError("engineFailed", "no model is loaded");
+      if (!open) throw new EngineError("engineFailed", "no model is loaded");
       if (this.running) throw new EngineError("engineFailed", "another run is in progress");
       this.running = controller;
       const { documents } = this.worldOf(request.world);
       const result = await research(question, {
-        system2: this.open.model,
-        tools: [searchTool(documents, searchResults)],
+        system2: open.model,
+        tools: standardTools(documents, searchResults),
         corpus: `world ${request.world}`,
         ...(capacity !== undefined && { capacity }),
         maxTurns,
@@ -118,9 +120,9 @@ export class Engine implements EngineApi {
         onEvent: (event) => batcher.push(event),
         ...(gold && { gold }),
       });
-      return result.reason === "error"
-        ? { status: "failed", problem: problemOf(result.error) }
-        : { status: "finished" };
+      if (result.reason !== "error") return { status: "finished" };
+      // A lost device may show itself as some other failure first.
+      return { status: "failed", problem: this.losses.get(open) ?? problemOf(result.error) };
     } catch (error) {
       return { status: "failed", problem: problemOf(error) };
     } finally {
@@ -141,7 +143,7 @@ export class Engine implements EngineApi {
 
   private onLost(open: OpenModel, problem: EngineProblem): void {
     if (this.open !== open) return;
-    this.running?.abort();
+    this.losses.set(open, problem);
     this.close();
     this.port?.postMessage({ type: "deviceLost", problem });
   }

@@ -1,5 +1,6 @@
 /** From whatever was thrown to one of the problems that a page has a sentence for. */
 import { CheckpointError } from "../checkpoint/errors";
+import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
 import type { EngineProblem, ProblemKind } from "./protocol";
 
 /** A failure whose kind is known where it happens. */
@@ -24,7 +25,11 @@ export function problemOf(error: unknown): EngineProblem {
     return { kind: unreachable ? "modelFilesMissing" : "modelInvalid", detail: error.message };
   }
   const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  if (/out of memory|GPUOutOfMemoryError/i.test(detail)) return { kind: "outOfMemory", detail };
-  if (/device (is|was) lost|DeviceLost/i.test(detail)) return { kind: "deviceLost", detail };
+  if (error instanceof GpuUnavailableError) {
+    // To a visitor, an adapter that refuses to open is no adapter.
+    return { kind: error.reason === "deviceRefused" ? "noAdapter" : error.reason, detail };
+  }
+  if (error instanceof GpuOutOfMemoryError) return { kind: "outOfMemory", detail };
+  if (error instanceof DeviceLostError) return { kind: "deviceLost", detail };
   return { kind: "engineFailed", detail };
 }

@@ -27,18 +27,12 @@ export interface DeviceInfo {
   name: string;
   /** True when the "GPU" is a program on the CPU. */
   software: boolean;
-  maxBufferBytes: number;
-  maxBindingBytes: number;
 }
 
 export interface ModelInfo {
   id: string;
-  architecture: string;
   parameters: number;
-  layers: number;
-  hiddenSize: number;
-  vocabSize: number;
-  /** GPU bytes held by the weights. */
+  /** GPU bytes that the model holds. */
   liveBytes: number;
 }
 

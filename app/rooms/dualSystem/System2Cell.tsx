@@ -76,7 +76,7 @@ function Words({ turn, number, gold, active }: WordsProps) {
   const stream = splitStream(turn.streamed);
   const thought = message ? message.thought : stream.thought;
   const writing = active && !message;
-  if (!thought && !writing && !stream.call && !call && !answer) return null;
+  if (!thought && !writing && !stream.rest && !call && !answer) return null;
   return (
     <Selectable
       selection={{ part: "system2", turn: turn.turn }}
@@ -88,13 +88,13 @@ function Words({ turn, number, gold, active }: WordsProps) {
           <span className={classes.tag}>{text.thought}</span>
           <p className={classes.words}>
             {thought}
-            {writing && !stream.call && <span className={classes.caret} />}
+            {writing && !stream.rest && <span className={classes.caret} />}
           </p>
         </div>
       )}
-      {!call && stream.call && !answer && (
+      {!call && stream.rest && !answer && (
         <pre className={classes.stream}>
-          {stream.call}
+          {stream.rest}
           {writing && <span className={classes.caret} />}
         </pre>
       )}
