@@ -1,5 +1,7 @@
 /** What a command of the command line is, and what it gets to work with. */
+import type { ModelConfig } from "../checkpoint/config";
 import type { LanguageModel } from "../model/languageModel";
+import type { ModelTokenizer } from "../text/tokenizer";
 import type { OptionTable, Values } from "./options";
 
 export interface CliContext {
@@ -9,25 +11,33 @@ export interface CliContext {
   err(text: string): void;
   /** Whether a person sees standard error. */
   errIsTerminal: boolean;
-  models: ModelOpener;
+  models: ModelFinder;
 }
 
-export interface ModelOpener {
+export interface ModelFinder {
   /**
-   * Opens a model by id (a folder of public/models) or by folder; `undefined` is the shipped agent. Models that are
-   * opened stand until `close`.
-   * @throws UsageError when there is no such folder; whatever a bad checkpoint or a missing device throws
+   * Reads configuration and tokenizer of a model by id (a folder of public/models) or by folder; `undefined` is the
+   * shipped agent. No device is touched yet, so that arguments can be checked against the model first.
+   * @throws UsageError when there is no such folder or it lacks a file; CheckpointError for bad files
    */
-  open(name: string | undefined, options?: OpenOptions): Promise<LanguageModel>;
+  find(name: string | undefined, options?: FindOptions): Promise<FoundModel>;
   /** Releases all models and the device. */
   close(): Promise<void> | void;
 }
 
-export interface OpenOptions {
+export interface FindOptions {
   /** False: config.json and safetensors suffice, and the tokenizer throws when used. Default true. */
   tokenizer?: boolean;
-  /** Calls of `generate` that come while another runs are joined into the next batch. Default false. */
-  batched?: boolean;
+}
+
+export interface FoundModel {
+  config: ModelConfig;
+  tokenizer: ModelTokenizer;
+  /**
+   * Uploads the model. With `batched`, calls of `generate` that come while another runs are joined into the next batch.
+   * @throws whatever a missing device or bad weights throw
+   */
+  load(options?: { batched?: boolean }): Promise<LanguageModel>;
 }
 
 export interface Command<O extends OptionTable = OptionTable> {

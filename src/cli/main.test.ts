@@ -7,27 +7,18 @@ import { SYSTEM1_INSTRUCTION } from "../dual/prompts";
 import { type ScriptedModel, scriptedModel } from "../dual/scriptedModel";
 import type { LanguageModel } from "../model/languageModel";
 import { makeWorld } from "../world/world";
-import type { OpenOptions } from "./command";
+import type { FindOptions } from "./command";
 import { main } from "./main";
 import { UsageError } from "./options";
 
 const folder = mkdtempSync(join(tmpdir(), "lab-"));
 afterAll(() => rm(folder, { recursive: true }));
 
-interface Run {
-  code: number;
-  out: string;
-  err: string;
-  json: () => unknown;
-}
-
-/** Runs the command line with a model of a script; `closed` counts how often models were released. */
-async function lab(
-  argv: string[],
-  model: LanguageModel = scriptedModel(() => "yes"),
-): Promise<Run & { opened: unknown[] }> {
+/** Runs the command line with a scripted model; `loads` holds the options of each time that it was loaded. */
+async function lab(argv: string[], model: LanguageModel = scriptedModel(() => "yes")) {
   let [out, err, closed] = ["", "", 0];
-  const opened: [string | undefined, OpenOptions | undefined][] = [];
+  const found: [string | undefined, FindOptions | undefined][] = [];
+  const loads: unknown[] = [];
   const code = await main(argv, {
     out: (text) => {
       out += text;
@@ -37,10 +28,14 @@ async function lab(
     },
     errIsTerminal: false,
     models: {
-      async open(name, options) {
-        opened.push([name, options]);
+      async find(name, options) {
+        found.push([name, options]);
         if (name === "missing") throw new UsageError('--model: there is no folder "missing"');
-        return model;
+        const load = async (loadOptions?: object) => {
+          loads.push(loadOptions);
+          return model;
+        };
+        return { config: model.config, tokenizer: model.tokenizer, load };
       },
       close() {
         closed++;
@@ -48,7 +43,9 @@ async function lab(
     },
   });
   expect(closed).toBe(1);
-  return { code, out, err, opened, json: () => JSON.parse(out) };
+  // Bad arguments are found before a device is touched.
+  if (code === 2) expect(loads).toEqual([]);
+  return { code, out, err, found, loads, json: () => JSON.parse(out) as unknown };
 }
 
 /** Exit code 2, one line on standard error that holds the text, nothing on standard output, no model opened. */
@@ -69,8 +66,8 @@ describe("commands", () => {
   it.each(["research", "eval dual", "pack", "logits", "hidden", "generate"])(
     "%s --help tells its options",
     async (name) => {
-      const { code, out, err, opened } = await lab([...name.split(" "), "--help"]);
-      expect([code, err, opened]).toEqual([0, "", []]);
+      const { code, out, err, found } = await lab([...name.split(" "), "--help"]);
+      expect([code, err, found]).toEqual([0, "", []]);
       expect(out).toContain(`${name}:`);
       expect(out).toContain("--json");
     },
@@ -232,12 +229,12 @@ describe("eval dual", () => {
   it("answers all questions in large batches and sums them up by hops and kind", async () => {
     const model = researcher(11, 40);
     const details = join(folder, "runs.jsonl");
-    const { code, err, json, opened } = await lab(
+    const { code, err, json, loads } = await lab(
       ["eval", "dual", "--n", "40", "--seed", "11", "--json", "--details", details],
       model,
     );
     expect([code, err]).toEqual([0, ""]);
-    expect(opened).toEqual([[undefined, { batched: true }]]);
+    expect(loads).toEqual([{ batched: true }]);
     const { questions } = makeWorld(11, { questions: 40 });
     const right = questions.filter(({ hops }) => hops !== 2).length;
     type Groups = Record<string, { n: number }>;
@@ -290,10 +287,10 @@ describe("logits and hidden", () => {
 
   it.each(["logits", "hidden"])("%s writes little-endian f32 and prints the shape", async (name) => {
     const file = join(folder, name);
-    const { code, json, opened } = await lab([name, "--model", "d", "--ids", "0, 1,3", "--out", file, "--json"], model);
+    const { code, json, found } = await lab([name, "--model", "d", "--ids", "0, 1,3", "--out", file, "--json"], model);
     expect(code).toBe(0);
     expect(json()).toEqual({ shape: [3, 4] });
-    expect(opened).toEqual([["d", { tokenizer: false }]]);
+    expect(found).toEqual([["d", { tokenizer: false }]]);
     const bytes = await readFile(file);
     expect(bytes.length).toBe(48);
     expect(Array.from(values, (_, i) => bytes.readFloatLE(4 * i))).toEqual([...values]);

@@ -1,5 +1,5 @@
 /** The command line's surroundings in Node: standard streams, and models on Dawn, which is loaded on first use. */
-import type { CliContext, ModelOpener } from "./command";
+import type { CliContext, ModelFinder } from "./command";
 
 export function nodeContext(): CliContext {
   return {
@@ -11,12 +11,12 @@ export function nodeContext(): CliContext {
 }
 
 /** Commands without a model must not need a GPU, and help must not wait for one. */
-function lazily(load: () => Promise<ModelOpener>): ModelOpener {
-  let loaded: Promise<ModelOpener> | undefined;
+function lazily(load: () => Promise<ModelFinder>): ModelFinder {
+  let loaded: Promise<ModelFinder> | undefined;
   return {
-    async open(name, options) {
+    async find(name, options) {
       loaded ??= load();
-      return (await loaded).open(name, options);
+      return (await loaded).find(name, options);
     },
     async close() {
       await (await loaded)?.close();

@@ -28,7 +28,7 @@ export const evalDualCommand = command({
     const { n, seed, corpus, details } = values;
     if (details !== undefined) await checkWritable(details, "details");
     const world = makeWorld(seed, { corpus, questions: n });
-    const model = await context.models.open(values.model, { batched: true });
+    const model = await (await context.models.find(values.model)).load({ batched: true });
     const progress = reporter(n, context, values.progress);
     const lines = new Array<string>(n);
     const start = performance.now();

@@ -22,8 +22,8 @@ function forwardCommand(output: "logits" | "hidden", summary: string, columns: s
     },
     async run({ model: name, ids, out: file, json }, { out, models }) {
       await checkWritable(file, "out");
-      const model = await models.open(name, { tokenizer: false });
-      const { vocabSize, hiddenSize, maxPositions } = model.config;
+      const found = await models.find(name, { tokenizer: false });
+      const { vocabSize, hiddenSize, maxPositions } = found.config;
       const unknown = ids.findIndex((id) => id >= vocabSize);
       if (unknown >= 0) {
         throw new UsageError(
@@ -33,6 +33,7 @@ function forwardCommand(output: "logits" | "hidden", summary: string, columns: s
       if (ids.length > maxPositions) {
         throw new UsageError(`--ids: ${ids.length} tokens, but the model has ${maxPositions} positions`);
       }
+      const model = await found.load();
       const [values] = await model.forward([{ ids }], { output });
       if (!values) throw new Error(`${model.id} returned no ${output}`);
       const shape = [ids.length, output === "logits" ? vocabSize : hiddenSize];

@@ -25,14 +25,15 @@ export const generateCommand = command({
     json: jsonFlag,
   },
   async run(values, { out, models }) {
-    const model = await models.open(values.model);
-    const { tokenizer, config } = model;
+    const found = await models.find(values.model);
+    const { tokenizer, config } = found;
     const prompt = values.chat ? tokenizer.renderChat([{ role: "user", content: values.prompt }]) : values.prompt;
     const ids = tokenizer.encode(prompt);
     if (ids.length >= config.maxPositions) {
       throw new UsageError(`--prompt: ${ids.length} tokens, but the model has ${config.maxPositions} positions`);
     }
     const maxTokens = Math.min(values["max-tokens"], config.maxPositions - ids.length);
+    const model = await found.load();
     const start = performance.now();
     const request = { ...samplingOf(values, values.seed), input: { ids }, maxTokens };
     const onToken = values.json ? undefined : ({ text: piece }: { text: string }) => out(piece);

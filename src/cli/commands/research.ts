@@ -43,7 +43,7 @@ export const researchCommand = command({
   async run(values, { out, models }) {
     const { seed, corpus } = values;
     const { world, question, gold } = pick(values.question, values.index, seed, corpus);
-    const model = await models.open(values.model);
+    const model = await (await models.find(values.model)).load();
     const result = await research(question, {
       system2: model,
       tools: standardTools(world.documents, values["search-results"]),

@@ -1,0 +1,86 @@
+/** Models of the command line: our engine on Dawn, checkpoints from folders. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { openCheckpoint } from "../checkpoint/load";
+import { folderSource } from "../checkpoint/nodeFolder";
+import type { Gpu } from "../gpu/device";
+import { openNodeGpu } from "../gpu/nodeDevice";
+import { batchRequests } from "../model/batching";
+import type { LanguageModel } from "../model/languageModel";
+import { loadWgslModel } from "../model/wgslModel";
+import { loadTokenizerFrom } from "../text/loadTokenizer";
+import type { ModelTokenizer } from "../text/tokenizer";
+import type { ModelFinder } from "./command";
+import { UsageError } from "./options";
+
+const SHIPPED = fileURLToPath(new URL("../../public/models", import.meta.url));
+
+/** One of them holds the weights or says where they are. */
+const WEIGHT_FILES = ["model.safetensors", "model.safetensors.index.json"];
+
+/** Sequences read side by side: enough to fill any device, few enough for the cache of a small one. */
+const MAX_BATCH = 256;
+
+export function nodeModels(): ModelFinder {
+  let gpu: Gpu | undefined;
+  const models: LanguageModel[] = [];
+  return {
+    async find(name, { tokenizer: needsTokenizer = true } = {}) {
+      const folder = modelFolder(name, needsTokenizer ? ["config.json", "tokenizer.json"] : ["config.json"]);
+      const id = basename(folder);
+      const source = folderSource(folder, id);
+      const checkpoint = await openCheckpoint(source);
+      const tokenizer = needsTokenizer ? await loadTokenizerFrom(source) : withoutTokenizer(id);
+      return {
+        config: checkpoint.config,
+        tokenizer,
+        async load({ batched = false } = {}) {
+          gpu ??= await openNodeGpu();
+          const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer });
+          models.push(model);
+          return batched ? batchRequests(model, { maxBatch: MAX_BATCH }) : model;
+        },
+      };
+    },
+    close() {
+      for (const model of models.splice(0)) model.dispose();
+      gpu?.close();
+      gpu = undefined;
+    },
+  };
+}
+
+/**
+ * The folder that a name means: one of public/models, or any other. Without a name, the shipped agent.
+ * @throws UsageError when it does not exist or lacks a file
+ */
+export function modelFolder(name: string | undefined, files: readonly string[], shipped = SHIPPED): string {
+  const ids = shippedIds(shipped);
+  if (name === undefined && ids[0] === undefined) throw new UsageError("there is no shipped agent; name a --model");
+  const folder = name === undefined || ids.includes(name) ? join(shipped, name ?? (ids[0] as string)) : resolve(name);
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`--model: "${name}" is no folder, and no shipped agent (${ids.join(", ") || "none"})`);
+  }
+  for (const file of files) {
+    if (!existsSync(join(folder, file))) throw new UsageError(`--model: there is no ${file} in ${folder}`);
+  }
+  if (!WEIGHT_FILES.some((file) => existsSync(join(folder, file)))) {
+    throw new UsageError(`--model: there is no ${WEIGHT_FILES.join(" or ")} in ${folder}`);
+  }
+  return folder;
+}
+
+function shippedIds(shipped: string): string[] {
+  if (!existsSync(shipped)) return [];
+  const entries = readdirSync(shipped, { withFileTypes: true });
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
+}
+
+/** Stands where token ids are given; a checkpoint need not have tokenizer files then. */
+function withoutTokenizer(id: string): ModelTokenizer {
+  const fail = () => {
+    throw new Error(`${id} was opened without its tokenizer`);
+  };
+  return { vocabSize: 0, encode: fail, decode: fail, countTokens: fail, renderChat: fail, detokenizer: fail };
+}
