@@ -19,10 +19,16 @@ const TOOLS = ["search", "python"];
 const SYSTEM2 = 0.3;
 const ROWS_PER_WORLD = 8;
 
+interface TokenizerFile {
+  model: { vocab: Record<string, number>; merges: [string, string][] };
+  added_tokens: { content: string }[];
+}
+
 export function readTokenizer(directory: string): Bpe {
-  const { model, added_tokens } = JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
-  const special = added_tokens.map((token: { content: string }) => token.content);
-  return { vocabulary: [...Object.keys(model.vocab), ...special], merges: model.merges };
+  const { model, added_tokens }: TokenizerFile = JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
+  // By id, not by the order of the keys: JavaScript puts keys that are digits first.
+  const vocabulary = Object.keys(model.vocab).sort((a, b) => model.vocab[a] - model.vocab[b]);
+  return { vocabulary: [...vocabulary, ...added_tokens.map(({ content }) => content)], merges: model.merges };
 }
 
 /** Bins grow from one or two documents to full ones; even late rows hold small bins. */

@@ -119,6 +119,73 @@ class Decoder(torch.nn.Module):
         return rms_norm(x, self.weight("model.norm.weight"), c.rms_norm_eps)
 
 
+def start_with_copying(model, seed=0):
+    """Starts three heads as copying circuits, which a model of this size otherwise spends most of its training to find:
+    layer 0 attends to the last and the last but one token (a phase shift of the rotary embedding on a direction that
+    all embeddings share), layer 1 to what followed the present token before, layer 2 to what followed the present two;
+    both copy what they find. Everything is trained from there. Source of the circuit: Olsson et al. 2022, "In-context
+    learning and induction heads"."""
+    c = model.config
+    g = torch.Generator().manual_seed(seed + 1)
+    half, d = c.head_dim // 2, c.hidden_size
+
+    def orthonormal(rows, columns):
+        return torch.linalg.qr(torch.randn(max(rows, columns), min(rows, columns), generator=g))[0].T[:rows]
+
+    # Dimensions that turn by a radian and more per token, and those that hardly turn over a prompt.
+    fast = [i for i in range(half) if c.rope_theta ** (-i / half) > 0.2]
+    slow = [i for i in range(half) if c.rope_theta ** (-i / half) < 1.5e-3]
+    free = slow + [half + i for i in slow]
+    rank = len(free)
+    # Separate rooms in the hidden state: what all tokens share, copies of the last two tokens, the token itself.
+    common, last, before, own = orthonormal(d, d).split([1, rank, rank, d - 1 - 2 * rank])
+    common, content = common[0], own[:rank]
+
+    def at_lag(lag):
+        phase = torch.zeros(c.head_dim)
+        for i in fast:
+            angle = torch.tensor(lag * c.rope_theta ** (-i / half))
+            phase[i], phase[half + i] = angle.cos(), angle.sin()
+        return phase
+
+    def placed(rows):
+        matrix = torch.zeros(c.head_dim, d)
+        matrix[free] = rows
+        return matrix
+
+    with torch.no_grad():
+        layer = lambda i, name: model.weight(f"model.layers.{i}.{name}.weight")
+        head = lambda i: slice(i * c.head_dim, (i + 1) * c.head_dim)
+        embedding = model.weight("model.embed_tokens.weight")
+        embedding.copy_(embedding @ own.T @ own * (d / len(own)) ** 0.5 + 0.5 * common)
+        for i in range(c.num_hidden_layers):
+            layer(i, "mlp.down_proj").mul_(0.1)
+            layer(i, "self_attn.o_proj").mul_(0.1)
+        for name in ("q_norm", "k_norm"):
+            for i in fast:
+                layer(0, f"self_attn.{name}")[[i, half + i]] = 2.0
+            for i in (1, 2):
+                layer(i, f"self_attn.{name}")[free] = 1.5
+        # Keys of lag 0 meet queries that were turned back by one or two positions.
+        layer(0, "self_attn.k_proj")[head(0)] = torch.outer(at_lag(0), common)
+        values = torch.zeros(c.head_dim, d)
+        values[:rank] = content
+        layer(0, "self_attn.v_proj")[head(0)] = values
+        for query, (lag, target) in enumerate([(1, last), (2, before)]):
+            layer(0, "self_attn.q_proj")[head(query)] = torch.outer(at_lag(-lag), common)
+            layer(0, "self_attn.o_proj")[:, head(query)] = 0
+            layer(0, "self_attn.o_proj")[:, query * c.head_dim : query * c.head_dim + rank] = 0.12 * target.T
+        mix = orthonormal(rank, rank)
+        both = lambda now, then: placed(torch.cat([mix[: rank // 2] @ now, mix[rank // 2 :] @ then]))
+        for i, (query, key) in {1: (placed(content), placed(last)), 2: (both(content, last), both(last, before))}.items():
+            layer(i, "self_attn.q_proj")[head(0)] = 3 * query
+            layer(i, "self_attn.k_proj")[head(0)] = 3 * key
+            copied = own[: c.head_dim]
+            layer(i, "self_attn.v_proj")[: len(copied)] = copied
+            layer(i, "self_attn.o_proj")[:, head(0)] = 0
+            layer(i, "self_attn.o_proj")[:, : len(copied)] = 0.2 * copied.T
+
+
 def causal_mask(segments, start, end):
     """Additive mask [B, 1, end - start, end] of the queries of [start, end): a token sees earlier tokens of its own
     sequence. `segments` [B, T]; 0 is padding."""

@@ -16,7 +16,7 @@ import torch.distributed as dist
 import torch.multiprocessing as multiprocessing
 import torch.nn.functional as F
 
-from model import Config, Decoder, save_safetensors
+from model import Config, Decoder, save_safetensors, start_with_copying
 
 
 def parse():
@@ -34,10 +34,12 @@ def parse():
     p.add_argument("--heads", type=int, default=4)
     p.add_argument("--kv-heads", type=int, default=2)
     p.add_argument("--head-dim", type=int, default=64)
-    p.add_argument("--muon-lr", type=float, default=0.02)
-    p.add_argument("--adam-lr", type=float, default=4e-3)
+    p.add_argument("--muon-lr", type=float, default=0.012)
+    p.add_argument("--adam-lr", type=float, default=3e-3)
+    p.add_argument("--repeats", type=float, default=0.3, help="weight of names that come again in what is read")
     p.add_argument("--warmup", type=int, default=60)
     p.add_argument("--seed", type=int, default=0)
+    p.add_argument("--plain-start", action="store_true", help="random weights only, without copying circuits")
     p.add_argument("--save-every", type=float, default=180, help="seconds between checkpoints")
     return p.parse_args()
 
@@ -64,7 +66,18 @@ class Rows:
         raw = np.stack(rows)
         ids = np.ascontiguousarray(raw[:, : self.length * 2]).view(np.uint16).astype(np.int64)
         flags = raw[:, self.length * 2 :]
-        return torch.from_numpy(ids), torch.from_numpy(flags >> 1), torch.from_numpy((flags & 1).astype(bool))
+        segments, learn = flags >> 1, (flags & 1).astype(bool)
+        return tuple(torch.from_numpy(x) for x in (ids, segments, learn, self.repeats(ids, segments) & ~learn))
+
+    def repeats(self, ids, segments):
+        """Tokens that followed the same token earlier in their sequence: names that come again. Learning to foresee them
+        inside the documents teaches to copy long before the answers do."""
+        keys = (ids[:, 1:] << 20) + (ids[:, :-1] << 7) + segments[:, 1:]
+        again = np.ones(ids.shape, bool)
+        for row, key in zip(again, keys):
+            row[1 + np.unique(key, return_index=True)[1]] = False
+        again[:, 0] = False
+        return again & (segments > 0)
 
 
 class Meter:
@@ -178,6 +191,8 @@ def work(rank, workers, args):
         head_dim=args.head_dim,
     )
     model = Decoder(config, args.seed)
+    if not args.plain_start:
+        start_with_copying(model, args.seed)
     model.to(device)
     optimizer = Optimizer(model, args, rank, workers)
     rows = Rows(args.data)
@@ -211,20 +226,22 @@ def work(rank, workers, args):
     vocabulary = dict(tokenizer["model"]["vocab"], **{t["content"]: t["id"] for t in tokenizer["added_tokens"]})
     meter = Meter(vocabulary)
     while step < steps:
-        ids, segments, learn = (x.to(device) for x in rows.batch(step * args.batch + rank * share, share))
+        ids, segments, learn, again = (x.to(device) for x in rows.batch(step * args.batch + rank * share, share))
+        target = learn | again
         # A target is predicted from the token before it.
-        wanted = torch.cat([learn[:, 1:], torch.zeros_like(learn[:, :1])], 1)
+        wanted = torch.cat([target[:, 1:], torch.zeros_like(target[:, :1])], 1)
         logits = model(ids, segments, wanted) @ embedding.T
-        target = ids[learn]
-        loss = F.cross_entropy(logits, target)
+        losses = F.cross_entropy(logits, ids[target], reduction="none")
+        said = learn[target]
+        loss = losses[said].mean()
         model.zero_grad(set_to_none=True)
-        loss.backward()
+        (loss + args.repeats * losses[~said].sum() / said.sum()).backward()
         if not math.isfinite(loss.item()):
             raise SystemExit(f"loss is {loss.item()} at step {step}; the last checkpoint is kept")
         left = (steps - step) / max(1, steps * args.decay)
         optimizer.step(min(1, (step + 1) / args.warmup, left))
         step += 1
-        meter.add(loss.item(), logits.detach(), ids, learn)
+        meter.add(loss.item(), logits.detach()[said], ids, learn)
         if rank == 0 and (step % 20 == 0 or step == steps):
             seconds = time.time() - began
             rate = (step - began_step) * args.batch * rows.length / seconds

@@ -17,7 +17,7 @@ export const SYSTEM2_INSTRUCTION =
 
 /** A document as System 1 reads it. `number` counts from 1 within the tool's result, so that quotes stay unique. */
 export function formatDocument(number: number, document: Pick<ToolDocument, "title" | "text">): string {
-  return `[${number}] ${document.title}\n${document.text}\n`;
+  return `[${number}] ${document.title}: ${document.text}\n`;
 }
 
 /** What System 1 reads of one bin. `documents` are already formatted, in bin order. */
