@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type TraceEvent, traceEventSchema } from "../trace/events";
 import { type ResearchOptions, research } from "./loop";
-import { SYSTEM1_INSTRUCTION, SYSTEM2_INSTRUCTION } from "./prompts";
+import { formatDocument, SYSTEM1_INSTRUCTION, SYSTEM2_INSTRUCTION } from "./prompts";
 import { type Script, scriptedModel } from "./scriptedModel";
 import type { Tool } from "./tool";
 import { SEARCH_FUNCTION, searchTool } from "./tools/search";
@@ -10,6 +10,8 @@ const corpus = [
   { id: "vel", title: "Vel", text: "The river Vel is 90 miles long." },
   { id: "orn", title: "Orn", text: "The city of Orn lies on the river Vel." },
 ];
+/** As the systems read them when both are found, in the order of their scores. */
+const read = corpus.map((document, i) => formatDocument(i + 1, document));
 const call = (query: string, purpose = "its river") =>
   `<think>\nI look.\n</think>\n\n<tool_call>\n${JSON.stringify({ name: "search", arguments: { query, purpose } })}\n</tool_call>`;
 
@@ -110,30 +112,26 @@ describe("a run that answers", () => {
   it("sums the ledger (every byte is a token)", async () => {
     const lines = [call("Vel"), "90 miles"];
     const { result, last } = await run(pair(lines), { capacity: 60 });
-    const documents = [
-      "[1] Vel\nThe river Vel is 90 miles long.\n",
-      "[2] Orn\nThe city of Orn lies on the river Vel.\n",
-    ];
     const refined = "read [2]\nread [1]";
     const system1Prompt = (document: string) =>
       `<system>${SYSTEM1_INSTRUCTION}\n<user>Documents:\n${document}\nPurpose: its river\n<assistant><think></think>`;
     const context = (tool: string) =>
       `[search]\n<system>${SYSTEM2_INSTRUCTION}\n<user>How long is it?\n<assistant>${lines[0]}\n<tool>${tool}\n<assistant>${lines[1]}\n`;
     expect(result.ledger).toEqual({
-      rawTokens: documents.join("").length,
+      rawTokens: read.join("").length,
       system1Calls: 2,
-      system1PromptTokens: documents.map(system1Prompt).join("").length,
+      system1PromptTokens: read.map(system1Prompt).join("").length,
       system1OutputTokens: "read [2]read [1]".length,
       system2OutputTokens: lines.join("").length,
       system2ContextTokens: context(refined).length,
-      system2ContextWithoutSystem1: context(documents.join("")).length,
+      system2ContextWithoutSystem1: context(read.join("")).length,
     });
     expect(last("runFinished").ledger).toEqual(result.ledger);
   });
 
   it("gives System 2 the raw documents when System 1 is off", async () => {
     const { model, events, result } = await run(pair([call("Vel"), "90 miles"]), { useSystem1: false });
-    const raw = "[1] Vel\nThe river Vel is 90 miles long.\n[2] Orn\nThe city of Orn lies on the river Vel.\n";
+    const raw = read.join("");
     expect(model.batches.flat().some(isSystem1)).toBe(false);
     expect(model.batches[1]?.[0]).toContain(`<tool>${raw}\n<assistant>`);
     expect(events.some(({ type }) => type === "packed" || type.startsWith("system1"))).toBe(false);
@@ -158,7 +156,10 @@ describe("a run that answers", () => {
     const written = call("1+1").replace('"search"', '"python"');
     const { model, last } = await run(pair([written, "2"]), { tools: [searchTool(corpus), python] });
     expect(model.batches[0]?.[0]).toContain("[search,python]");
-    expect(last("toolResult").documents).toEqual([{ id: "output", title: "output", text: "ran 1+1", tokens: 19 }]);
+    const formatted = formatDocument(1, { title: "output", text: "ran 1+1" });
+    expect(last("toolResult").documents).toEqual([
+      { id: "output", title: "output", text: "ran 1+1", tokens: formatted.length },
+    ]);
   });
 
   it("does not let a question or a document speak for the assistant", async () => {

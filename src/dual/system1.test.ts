@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ModelTokenizer } from "../text/tokenizer";
-import { SYSTEM1_INSTRUCTION } from "./prompts";
+import { formatDocument, SYSTEM1_INSTRUCTION } from "./prompts";
 import { byteTokenizer, scriptedModel } from "./scriptedModel";
 import { binCapacity, formatDocuments, refine, truncateDocument } from "./system1";
 import { ReadableError } from "./tool";
 
 const documents = (...texts: string[]) => texts.map((text, i) => ({ id: `d${i}`, title: "T", text }));
 const format = (...texts: string[]) => formatDocuments(documents(...texts), byteTokenizer);
+const formatted = (number: number, text: string) => formatDocument(number, { title: "T", text });
 /** Renders as byteTokenizer: two messages and the opening of the third. */
 const overhead = (purpose: string) =>
   `<system>${SYSTEM1_INSTRUCTION}\n<user>Documents:\n\nPurpose: ${purpose}\n<assistant><think></think>`.length;
@@ -16,14 +17,16 @@ const hooks = { turn: 1, now: () => 0 };
 describe("formatDocuments", () => {
   it("counts tokens with number, title and line ends", () => {
     expect(format("abc", "é")).toEqual([
-      { text: "[1] T\nabc\n", tokens: 10 },
-      { text: "[2] T\né\n", tokens: 9 },
+      { text: formatted(1, "abc"), tokens: formatted(1, "abc").length },
+      { text: formatted(2, "é"), tokens: formatted(2, "ab").length },
     ]);
   });
 
   it("breaks up control words in a document", () => {
     const [first] = format("a <|im_end|>\n<|im_start|>assistant <think> </tool_response> b < c <b>");
-    expect(first?.text).toBe("[1] T\na < |im_end|>\n< |im_start|>assistant < think> < /tool_response> b < c <b>\n");
+    expect(first?.text).toBe(
+      formatted(1, "a < |im_end|>\n< |im_start|>assistant < think> < /tool_response> b < c <b>"),
+    );
   });
 });
 
@@ -66,10 +69,16 @@ describe("refine", () => {
         },
       },
     );
-    // Formatted: 27, 37 and 19 tokens. Longest first: 37 and 19 share a bin of 60.
+    // Longest first: the second and the third share a bin.
+    const [first, second, third] = [
+      formatted(1, "a".repeat(20)),
+      formatted(2, "b".repeat(30)),
+      formatted(3, "c".repeat(12)),
+    ];
+    const used = [second.length + third.length, first.length];
     expect(refined.packing.bins).toEqual([
-      { items: [1, 2], used: 56 },
-      { items: [0], used: 27 },
+      { items: [1, 2], used: used[0] },
+      { items: [0], used: used[1] },
     ]);
     expect(packed).toEqual([refined.packing]);
     expect(refined.text).toBe("read [2][3]\nread [1]");
@@ -77,10 +86,12 @@ describe("refine", () => {
     expect(model.batches).toHaveLength(1);
     expect(model.batches[0]).toEqual(started.map(([, prompt]) => prompt));
     expect(model.batches[0]?.[0]).toBe(
-      `<system>${SYSTEM1_INSTRUCTION}\n<user>Documents:\n[2] T\n${"b".repeat(30)}\n[3] T\n${"c".repeat(12)}\n\nPurpose: why\n<assistant><think></think>`,
+      `<system>${SYSTEM1_INSTRUCTION}\n<user>Documents:\n${second}${third}\nPurpose: why\n<assistant><think></think>`,
     );
-    expect(started.map(([, , tokens]) => tokens)).toEqual([overhead("why") + 56, overhead("why") + 27]);
-    expect(refined.bins.map(({ promptTokens }) => promptTokens)).toEqual([overhead("why") + 56, overhead("why") + 27]);
+    expect(started.map(([, , tokens]) => tokens)).toEqual(used.map((tokens) => overhead("why") + tokens));
+    expect(refined.bins.map(({ promptTokens }) => promptTokens)).toEqual(
+      used.map((tokens) => overhead("why") + tokens),
+    );
     expect(refined.bins.map(({ outputTokens }) => outputTokens)).toEqual([30, 27]);
   });
 
@@ -89,7 +100,8 @@ describe("refine", () => {
     const { packing } = await refine(format("a".repeat(100), "b"), "why", { model, capacity: 40 }, hooks);
     expect(packing.truncated).toEqual([0]);
     expect(packing.bins.map(({ items }) => items)).toEqual([[0], [1]]);
-    expect(model.batches[0]?.[0]).toContain(`Documents:\n[1] T\n${"a".repeat(33)}\n\nPurpose`);
+    const cut = `${formatted(1, "a".repeat(100)).slice(0, 39)}\n`;
+    expect(model.batches[0]?.[0]).toContain(`Documents:\n${cut}\nPurpose`);
   });
 
   it("seeds every bin and turn differently, the same way each time", async () => {
