@@ -1,7 +1,12 @@
-/** Files that the bundler hands over as text: shaders, and fixtures of tests. */
+/** Files that the bundler hands over as text (shaders, fixtures of tests), or copies and tells the URL of. */
 declare module "*.wgsl?raw" {
   const text: string;
   export default text;
+}
+
+declare module "*?url" {
+  const url: string;
+  export default url;
 }
 
 declare module "*?raw" {

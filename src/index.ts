@@ -4,6 +4,7 @@ export type { ModelConfig } from "./checkpoint/config";
 export { type DualEvaluation, evaluateDual } from "./dual/evaluate";
 export { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./dual/loop";
 export type { Tool, ToolDocument } from "./dual/tool";
+export { type PythonRunner, pythonTool } from "./dual/tools/python";
 export { type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
 export { standardTools } from "./dual/tools/standard";
 export type {

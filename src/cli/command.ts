@@ -1,5 +1,6 @@
 /** What a command of the command line is, and what it gets to work with. */
 import type { ModelConfig } from "../checkpoint/config";
+import type { PythonRunner } from "../dual/tools/python";
 import type { LanguageModel } from "../model/languageModel";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { OptionTable, Values } from "./options";
@@ -12,6 +13,8 @@ export interface CliContext {
   /** Whether a person sees standard error. */
   errIsTerminal: boolean;
   models: ModelFinder;
+  /** Runs the programs of the python tool; starts on its first call. */
+  python: PythonRunner & { close(): void };
 }
 
 export interface ModelFinder {

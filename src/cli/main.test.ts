@@ -41,8 +41,14 @@ async function lab(argv: string[], model: LanguageModel = scriptedModel(() => "y
         closed++;
       },
     },
+    python: {
+      run: async (program) => `printed by ${program}`,
+      close() {
+        closed++;
+      },
+    },
   });
-  expect(closed).toBe(1);
+  expect(closed).toBe(2);
   // Bad arguments are found before a device is touched.
   if (code === 2) expect(loads).toEqual([]);
   return { code, out, err, found, loads, json: () => JSON.parse(out) as unknown };
@@ -179,6 +185,18 @@ describe("research", () => {
     const { code, json } = await lab(["research", "--index", "0", "--max-turns", "2", "--json"], model);
     expect(code).toBe(0);
     expect(json()).toMatchObject({ answer: null, reason: "turnLimit" });
+  });
+
+  it("runs programs", async () => {
+    const args = { code: "print(7)", purpose: "the result" };
+    const model = scriptedModel((prompt) => {
+      if (prompt.includes("printed by print(7)")) return prompt.includes(SYSTEM1_INSTRUCTION) ? prompt : "seven";
+      return `<tool_call>${JSON.stringify({ name: "python", arguments: args })}</tool_call>`;
+    });
+    const { json } = await lab(["research", "--seed", "7", "--index", "3", "--json", "--no-system1"], model);
+    const { turns } = json() as { turns: { call?: object; documents?: object[] }[] };
+    expect(turns[0]).toMatchObject({ call: { name: "python", arguments: args }, documents: [{ title: "output" }] });
+    expect(json()).toMatchObject({ answer: "seven" });
   });
 
   it("prints a readable report", async () => {

@@ -33,6 +33,7 @@ export async function main(argv: readonly string[], context: CliContext = nodeCo
     context.err(`lab: ${message.replace(/\s*\n\s*/g, " ")}\n`);
     return error instanceof UsageError ? 2 : 1;
   } finally {
+    context.python.close();
     await context.models.close();
   }
 }

@@ -1,5 +1,6 @@
-/** The command line's surroundings in Node: standard streams, and models on Dawn, which is loaded on first use. */
+/** The command line's surroundings in Node: standard streams, models on Dawn, Python; the last two load on first use. */
 import type { CliContext, ModelFinder } from "./command";
+import { nodePython } from "./nodePython";
 
 export function nodeContext(): CliContext {
   return {
@@ -7,6 +8,7 @@ export function nodeContext(): CliContext {
     err: (text) => process.stderr.write(text),
     errIsTerminal: process.stderr.isTTY === true,
     models: lazily(async () => (await import("./nodeModels")).nodeModels()),
+    python: nodePython(),
   };
 }
 

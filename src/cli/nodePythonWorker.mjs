@@ -4,32 +4,21 @@
  */
 import { readFile } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
-import { openPython } from "../dual/tools/pythonSandbox.mjs";
-
-const INDEX_URL = "http://pyodide.invalid/";
-const STDLIB = "python_stdlib.zip";
+import { servePython } from "../dual/tools/pythonSandbox.mjs";
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
-const folder = import.meta.resolve("pyodide/pyodide.mjs");
-const [wasm, stdlib] = await Promise.all(["pyodide.asm.wasm", STDLIB].map((name) => readFile(new URL(name, folder))));
-
-/** @type {(code: string) => void} */
-let run;
-port.on("message", (code) => run(code));
+const pyodide = import.meta.resolve("pyodide");
 
 Reflect.deleteProperty(globalThis, "process");
 Object.assign(globalThis, {
   self: globalThis,
   WorkerGlobalScope: Object,
-  location: new URL(INDEX_URL),
-  /** @param {unknown} url */
-  fetch: async (url) =>
-    new Response(String(url).endsWith(STDLIB) ? stdlib : wasm, { headers: { "content-type": "application/wasm" } }),
+  location: new URL("http://pyodide.invalid/"),
 });
-const { loadPyodide } = await import("pyodide");
-const { default: createPyodideModule } = await import("pyodide/pyodide.asm.mjs");
-run = await openPython(
-  { loadPyodide, createPyodideModule, indexUrl: INDEX_URL, stdlibUrl: `${INDEX_URL}${STDLIB}` },
-  (message) => port.postMessage(message),
-);
-port.postMessage({ type: "ready" });
+await servePython({
+  pyodide,
+  runtime: new URL("pyodide.asm.mjs", pyodide).href,
+  fetchFile: async (name) => new Response(await readFile(new URL(name, pyodide))),
+  listen: (receive) => port.on("message", receive),
+  post: (message) => port.postMessage(message),
+});

@@ -25,6 +25,7 @@ const request: ResearchRequest = {
   seed: 0,
 };
 
+const python = { run: async () => "1" };
 const call = JSON.stringify({ name: "search", arguments: { query: first!.title, purpose: "what it is" } });
 /** One search, then the gold answer. */
 const honest: Script = (prompt) => {
@@ -45,7 +46,7 @@ function setUp(model: LanguageModel = scriptedModel(honest, { maxPositions: 100_
     });
     return { model, device, info: { id, parameters: 1, liveBytes: 4 }, lost, close: () => closed.push(id) };
   };
-  const engine = new Engine(opener);
+  const engine = new Engine(opener, python);
   engine.connect({ postMessage: (message) => messages.push(message) });
   return {
     engine,
@@ -77,7 +78,7 @@ describe("loading", () => {
       attempts++;
       await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       throw new Error("not reached");
-    });
+    }, python);
     for (let attempt = 1; attempt <= 2; attempt++) {
       const loading = engine.load({ id: "a", url: "u" });
       engine.cancelLoad();
@@ -98,7 +99,7 @@ describe("loading", () => {
         lost: new Promise(() => {}),
         close: () => closed.push(load.id),
       };
-    });
+    }, python);
     const loading = slow.load({ id: "a", url: "u" });
     slow.cancelLoad();
     expect(await loading).toEqual({ status: "cancelled" });

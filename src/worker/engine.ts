@@ -3,6 +3,7 @@
  * workers or of WebGPU itself, so that tests drive it in Node with any model.
  */
 import { research } from "../dual/loop";
+import type { PythonRunner } from "../dual/tools/python";
 import { standardTools } from "../dual/tools/standard";
 import type { LanguageModel } from "../model/languageModel";
 import type { World } from "../world/types";
@@ -49,7 +50,10 @@ export class Engine implements EngineApi {
   private current: World | undefined;
   private readonly losses = new WeakMap<OpenModel, EngineProblem>();
 
-  constructor(private readonly openModel: ModelOpener) {}
+  constructor(
+    private readonly openModel: ModelOpener,
+    private readonly python: PythonRunner,
+  ) {}
 
   connect(port: MessageSink): void {
     this.port = port;
@@ -109,7 +113,7 @@ export class Engine implements EngineApi {
       const { documents } = this.worldOf(request.world);
       const result = await research(question, {
         system2: open.model,
-        tools: standardTools(documents, searchResults),
+        tools: standardTools(documents, this.python, searchResults),
         corpus: `world ${request.world}`,
         ...(capacity !== undefined && { capacity }),
         maxTurns,

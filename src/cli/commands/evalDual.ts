@@ -36,7 +36,7 @@ export const evalDualCommand = command({
       world.questions,
       {
         system2: model,
-        tools: standardTools(world.documents, values["search-results"]),
+        tools: standardTools(world.documents, context.python, values["search-results"]),
         corpus: `${corpus} ${seed}`,
         ...dualSettings(values, seed),
         streamTokens: false,

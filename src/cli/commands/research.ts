@@ -40,13 +40,13 @@ export const researchCommand = command({
     ...samplingOptions,
     json: jsonFlag,
   },
-  async run(values, { out, models }) {
+  async run(values, { out, models, python }) {
     const { seed, corpus } = values;
     const { world, question, gold } = pick(values.question, values.index, seed, corpus);
     const model = await (await models.find(values.model)).load();
     const result = await research(question, {
       system2: model,
-      tools: standardTools(world.documents, values["search-results"]),
+      tools: standardTools(world.documents, python, values["search-results"]),
       corpus: `${corpus} ${seed}`,
       gold,
       ...dualSettings(values, seed),
