@@ -162,6 +162,15 @@ export class Gpu {
    * @throws GpuOutOfMemoryError naming `label`, with the bytes needed and available
    */
   async allocate(label: string, bytes: number, usage = STORAGE_USAGE()): Promise<GPUBuffer> {
+    return this.allocateNow(label, bytes, usage).ready;
+  }
+
+  /**
+   * As `allocate`, for callers that record work first and submit it later: the buffer may be named in bindings at once,
+   * but nothing that uses it may be submitted before `ready` has resolved.
+   * @throws GpuOutOfMemoryError where the limits alone forbid the buffer; `ready` rejects with what the device says
+   */
+  allocateNow(label: string, bytes: number, usage = STORAGE_USAGE()): { buffer: GPUBuffer; ready: Promise<GPUBuffer> } {
     this.check();
     const size = Math.max(16, Math.ceil(bytes / 4) * 4);
     const budgetLeft =
@@ -178,15 +187,19 @@ export class Gpu {
     // Counted at once: allocations that run side by side see each other.
     this.sizes.set(buffer, size);
     this.bytes += size;
-    const [invalid, exhausted] = await Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]);
-    if (invalid || exhausted) {
-      this.free(buffer);
-      this.check();
-      if (exhausted) throw new GpuOutOfMemoryError(label, size, undefined, this.bytes);
-      throw new GpuFailure(`the GPU refused a buffer for ${label}: ${invalid?.message}`);
-    }
-    this.peak = Math.max(this.peak, this.bytes);
-    return buffer;
+    const ready = Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]).then(
+      ([invalid, exhausted]) => {
+        if (invalid || exhausted) {
+          this.free(buffer);
+          this.check();
+          if (exhausted) throw new GpuOutOfMemoryError(label, size, undefined, this.bytes);
+          throw new GpuFailure(`the GPU refused a buffer for ${label}: ${invalid?.message}`);
+        }
+        this.peak = Math.max(this.peak, this.bytes);
+        return buffer;
+      },
+    );
+    return { buffer, ready };
   }
 
   /** Ends a buffer. Freeing twice does nothing. */
@@ -206,7 +219,7 @@ export class Gpu {
    * @throws GpuFailure with the compiler's message
    */
   kernel(source: KernelSource): Promise<Kernel> {
-    const key = JSON.stringify([source.label, source.code, source.constants ?? {}]);
+    const key = JSON.stringify([source.label, source.code, source.entryPoint, source.constants ?? {}]);
     const known = this.kernels.get(key);
     if (known) return known;
     const building = this.build(source);
@@ -216,7 +229,7 @@ export class Gpu {
     return building;
   }
 
-  private async build({ label, code, constants = {} }: KernelSource): Promise<Kernel> {
+  private async build({ label, code, entryPoint = "forward", constants = {} }: KernelSource): Promise<Kernel> {
     this.check();
     const module = await this.module(label, code);
     try {
@@ -225,7 +238,7 @@ export class Gpu {
         layout: "auto",
         compute: {
           module,
-          entryPoint: "forward",
+          entryPoint,
           constants: Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, Number(value)])),
         },
       });

@@ -2,14 +2,19 @@
 
 export interface KernelSource {
   label: string;
-  /** WGSL with the entry point `forward`. */
+  /** WGSL. */
   code: string;
+  /** Default "forward". */
+  entryPoint?: string;
   /** Values of `override` constants. */
   constants?: Readonly<Record<string, number | boolean>>;
 }
 
 /** A whole buffer, or a part of one. */
 export type Binding = GPUBuffer | { buffer: GPUBuffer; offset: number; size: number };
+
+/** Bind groups are cheap to make and cheap to keep, but not without end: buffers of a pool combine in ever new ways. */
+const KEPT_GROUPS = 2048;
 
 export class Kernel {
   private readonly groups = new Map<string, GPUBindGroup>();
@@ -27,6 +32,10 @@ export class Kernel {
     const key = parts.map(({ buffer, offset, size }) => `${numberOf(buffer)}+${offset}/${size}`).join(" ");
     let group = this.groups.get(key);
     if (!group) {
+      if (this.groups.size >= KEPT_GROUPS) {
+        this.groups.clear();
+        this.keysOfBuffer.clear();
+      }
       group = this.device.createBindGroup({
         label: this.label,
         layout: this.pipeline.getBindGroupLayout(0),

@@ -1,13 +1,14 @@
 /** Buffers that are taken and given back many times: staging for read-backs, scratch. */
 import type { Gpu } from "./device";
 
-/** Free buffers of one size and usage beyond this many are ended. */
-const KEPT_PER_SIZE = 4;
-
 export class BufferPool {
   private readonly free = new Map<string, GPUBuffer[]>();
 
-  constructor(private readonly gpu: Gpu) {}
+  /** @param keptPerSize free buffers of one size and usage beyond this many are ended */
+  constructor(
+    private readonly gpu: Gpu,
+    private readonly keptPerSize = 4,
+  ) {}
 
   /** A buffer of at least `bytes`, with whatever it held before. @throws GpuOutOfMemoryError */
   async take(label: string, bytes: number, usage: GPUBufferUsageFlags): Promise<GPUBuffer> {
@@ -15,11 +16,22 @@ export class BufferPool {
     return this.free.get(`${size} ${usage}`)?.pop() ?? this.gpu.allocate(label, size, usage);
   }
 
+  /** As `take`, by `Gpu.allocateNow` where no free buffer fits; `ready` is undefined where one does. */
+  takeNow(
+    label: string,
+    bytes: number,
+    usage: GPUBufferUsageFlags,
+  ): { buffer: GPUBuffer; ready: Promise<GPUBuffer> | undefined } {
+    const size = sizeClass(bytes, this.gpu.limits.maxBufferBytes);
+    const buffer = this.free.get(`${size} ${usage}`)?.pop();
+    return buffer ? { buffer, ready: undefined } : this.gpu.allocateNow(label, size, usage);
+  }
+
   give(buffer: GPUBuffer): void {
     const key = `${buffer.size} ${buffer.usage}`;
     const same = this.free.get(key) ?? [];
     this.free.set(key, same);
-    if (same.length < KEPT_PER_SIZE) same.push(buffer);
+    if (same.length < this.keptPerSize) same.push(buffer);
     else this.gpu.free(buffer);
   }
 
