@@ -1,10 +1,11 @@
 /** Opens a model of a URL on WebGPU: device, checkpoint, tokenizer, weights. */
-import type { Checkpoint, CheckpointSource } from "../checkpoint/checkpoint";
+import type { Checkpoint } from "../checkpoint/checkpoint";
 import { openCheckpoint } from "../checkpoint/load";
 import { urlSource } from "../checkpoint/sources";
 import { type Gpu, openGpu } from "../gpu/device";
 import { loadWgslModel } from "../model/wgslModel";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
+import { meteredFetch } from "./downloadMeter";
 import type { LoadHooks, OpenModel } from "./engine";
 import { problemOf } from "./problems";
 import type { LoadRequest } from "./protocol";
@@ -24,12 +25,12 @@ async function openOn(gpu: Gpu, { url, id }: LoadRequest, { signal, onDevice, on
   signal.throwIfAborted();
   const device = { name: gpu.name, software: gpu.isSoftware };
   onDevice(device);
-  const source: CheckpointSource = urlSource(url, { label: id });
+  const source = urlSource(url, { label: id, fetchFile: meteredFetch(onProgress) });
   const [checkpoint, tokenizer] = await Promise.all([
     openCheckpoint(source, signal),
     loadTokenizerFrom(source, signal),
   ]);
-  const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer, onProgress, signal });
+  const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer, signal });
   return {
     model,
     device,

@@ -1,5 +1,5 @@
 /** What is asked: the question, the presets of its world, a fresh one, and the settings of the run. */
-import { Button, Textarea } from "@mantine/core";
+import { Button, Kbd, Textarea } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import type { QuestionSummary } from "../../../src/worker/protocol";
@@ -86,7 +86,13 @@ function QuestionForm({
           </Button>
         )}
       </div>
-      <p className={classes.hint}>{text.askHint}</p>
+      <p className={classes.hint}>
+        {text.keys.map(([key, action]) => (
+          <span key={key}>
+            <Kbd size="xs">{key}</Kbd> {action}
+          </span>
+        ))}
+      </p>
     </form>
   );
 }

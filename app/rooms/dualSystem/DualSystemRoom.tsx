@@ -13,7 +13,7 @@ import { AskPanel } from "./AskPanel";
 import classes from "./DualSystemRoom.module.css";
 import { Inspector } from "./Inspector";
 import { RunPanel } from "./RunPanel";
-import { questionOf, type RoomSearch, toRequest } from "./search";
+import { freshQuestion, questionOf, type RoomSearch, toRequest } from "./search";
 
 const route = getRouteApi("/dual-system");
 
@@ -25,10 +25,12 @@ export function DualSystemRoom() {
   const hopeless = useEngine(isHopeless);
   useDocumentTitle(`${strings.room.title} · ${strings.product}`);
   useEffect(() => void openWorld(search.world), [search.world]);
-  useHotkeys([["Escape", () => (busy ? stop() : clearSelection())]], []);
 
   const update = (change: Partial<RoomSearch>) =>
     void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
+  // Esc works from within fields, where N is a letter.
+  useHotkeys([["Escape", () => (busy ? stop() : clearSelection())]], []);
+  useHotkeys([["N", () => !busy && update(freshQuestion())]]);
   const question = world && questionOf(search, world.questions);
   const askNow = () => {
     if (!question) return;

@@ -6,7 +6,7 @@ import { formatPlural } from "../../format";
 import { useWorld } from "../../stores/worldStore";
 import { strings } from "../../strings";
 import classes from "./PresetList.module.css";
-import { FRESH_WORLDS, HOME_WORLD, pickPresets, type RoomSearch } from "./search";
+import { freshQuestion, HOME_WORLD, pickPresets, type RoomSearch } from "./search";
 
 const text = strings.ask;
 
@@ -22,10 +22,6 @@ export function PresetList({ search, update, asked, disabled }: PresetListProps)
   const { world, failure } = useWorld();
   const current = world?.seed === search.world ? world : undefined;
   const presets = useMemo(() => (current ? pickPresets(current.questions) : []), [current]);
-  const openNew = () => {
-    const { first, last } = FRESH_WORLDS;
-    update({ world: first + Math.floor(Math.random() * (last - first + 1)), item: undefined, q: undefined });
-  };
   return (
     <div>
       <div className={classes.head}>
@@ -71,7 +67,7 @@ export function PresetList({ search, update, asked, disabled }: PresetListProps)
           size="xs"
           leftSection={<IconSparkles size={14} />}
           disabled={disabled}
-          onClick={openNew}
+          onClick={() => update(freshQuestion())}
         >
           {text.fresh}
         </Button>

@@ -17,6 +17,11 @@ export function System1Cell({ turn, number, useSystem1 }: { turn: TurnView; numb
   return (
     <>
       <CellLabel lane="system1" />
+      {turn.call && (
+        <p className={classes.purpose}>
+          {text.readsFor} <b>{turn.call.purpose}</b>
+        </p>
+      )}
       <BinsFigure turn={turn} number={number} packed={turn.packed} />
       <div className={classes.lanes}>
         {turn.lanes.map((lane) => (

@@ -5,7 +5,7 @@ import type { QuestionSummary, ResearchRequest } from "../../../src/worker/proto
 /** Seed of the world that the page opens with. */
 export const HOME_WORLD = 7;
 /** Fresh worlds draw from here up to the seeds that training used. */
-export const FRESH_WORLDS = { first: 1_000, last: 999_999 } as const;
+const FRESH_WORLDS = { first: 1_000, last: 999_999 } as const;
 
 export const DEFAULTS = {
   world: HOME_WORLD,
@@ -23,6 +23,9 @@ export const LIMITS = {
   temperature: { min: 0, max: 1.5, step: 0.1 },
   seed: { min: 0, max: 999_999, step: 1 },
 } as const;
+
+/** Numbers of questions to draw from; a world with fewer counts round. */
+const ITEMS = 1_000;
 
 export const MAX_QUESTION_CHARACTERS = 300;
 
@@ -63,11 +66,15 @@ export function questionOf(search: RoomSearch, questions: readonly QuestionSumma
   if (own !== undefined) {
     return questions.find(({ text }) => text === own) ?? { text: own, hops: 0, kind: "lookup", gold: [] };
   }
-  return questions[(search.item ?? firstPreset(questions) + 1) - 1];
+  const index = search.item === undefined ? pickPresets(questions)[0] : (search.item - 1) % questions.length;
+  return index === undefined ? undefined : questions[index];
 }
 
-function firstPreset(questions: readonly QuestionSummary[]): number {
-  return pickPresets(questions)[0] ?? 0;
+/** A world that nobody has seen, and one of its questions. */
+export function freshQuestion(random: () => number = Math.random): Pick<RoomSearch, "world" | "item" | "q"> {
+  const { first, last } = FRESH_WORLDS;
+  const world = first + Math.floor(random() * (last - first + 1));
+  return { world, item: 1 + Math.floor(random() * ITEMS), q: undefined };
 }
 
 /**

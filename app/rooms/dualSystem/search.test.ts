@@ -1,0 +1,63 @@
+/** The URL's part of the room: defaults, damaged links, presets. */
+import { expect, test } from "vitest";
+import { makeWorld } from "../../../src/index";
+import type { QuestionSummary } from "../../../src/worker/protocol";
+import { changedSettings, DEFAULTS, freshQuestion, pickPresets, questionOf, searchSchema, toRequest } from "./search";
+
+const questions: QuestionSummary[] = makeWorld(DEFAULTS.world).questions;
+
+test("an empty address is the default run of the first preset", () => {
+  const search = searchSchema.parse({});
+  expect(search).toEqual(DEFAULTS);
+  expect(changedSettings(search)).toBe(0);
+  const question = questionOf(search, questions)!;
+  expect(question.hops).toBe(1);
+  expect(toRequest(search, question)).toEqual({
+    world: DEFAULTS.world,
+    question: question.text,
+    gold: question.gold,
+    useSystem1: true,
+    searchResults: DEFAULTS.results,
+    maxTurns: DEFAULTS.turns,
+    temperature: 0,
+    seed: 0,
+  });
+});
+
+test("damaged values fall back one by one, good ones stay", () => {
+  const damaged = {
+    world: -1,
+    item: "x",
+    q: " ",
+    system1: 3,
+    capacity: 7,
+    results: 99,
+    turns: 2,
+    temperature: "hot",
+    seed: 5,
+  };
+  expect(searchSchema.parse(damaged)).toEqual({ ...DEFAULTS, turns: 2, seed: 5 });
+});
+
+test("own words have no gold, unless they are a question of the world", () => {
+  const own = searchSchema.parse({ q: "Who am I?" });
+  expect(toRequest(own, questionOf(own, questions)!)).not.toHaveProperty("gold");
+  const known = searchSchema.parse({ q: questions[3]!.text });
+  expect(questionOf(known, questions)).toBe(questions[3]);
+});
+
+test("presets show every shape of question once before any twice", () => {
+  const shapes = pickPresets(questions).map((index) => `${questions[index]!.kind} ${questions[index]!.hops}`);
+  expect(shapes.slice(0, 3)).toEqual(["lookup 1", "lookup 2", "lookup 3"]);
+  expect(new Set(shapes).size).toBe(5);
+  expect(pickPresets(questions.slice(0, 2))).toHaveLength(2);
+  expect(pickPresets([])).toEqual([]);
+});
+
+test("fresh questions lie outside the first world and always exist", () => {
+  for (const value of [0, 0.5, 0.999999]) {
+    const fresh = searchSchema.parse({ ...freshQuestion(() => value) });
+    expect(fresh.world).toBeGreaterThan(DEFAULTS.world);
+    expect(questionOf(fresh, questions)).toBeDefined();
+  }
+});

@@ -1,0 +1,83 @@
+/** The page for everyone: axe in both colour schemes, the keyboard alone, small screens, reduced motion. */
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, type Page, test } from "@playwright/test";
+import { strings } from "../../app/strings";
+import { ANSWER_MS, askButton, expectReady, openRoom, picture, questionField } from "./room";
+
+/** Findings of axe that hinder people, with the elements concerned. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
+}
+
+async function expectOver(page: Page): Promise<void> {
+  await expect(page.getByRole("button", { name: strings.run.download })).toBeVisible({ timeout: 2 * ANSWER_MS });
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing serious: ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await openRoom(page, "?turns=3");
+    await page.getByRole("button", { name: strings.ask.settings }).click();
+    expect(await findings(page)).toEqual([]);
+    await askButton(page).click();
+    await expectOver(page);
+    expect(await findings(page)).toEqual([]);
+    await picture(page)
+      .getByRole("button", { name: strings.inspector.system2(1) })
+      .click();
+    await expect(page.getByRole("complementary", { name: strings.inspector.label })).toBeVisible();
+    expect(await findings(page)).toEqual([]);
+  });
+}
+
+test("axe finds nothing serious on the error page and on a phone", async ({ page, context }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await context.route("**/models/**/config.json", (route) => route.fulfill({ status: 404, body: "not here" }));
+  await openRoom(page);
+  await expect(page.getByRole("alert")).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+});
+
+test("a question can be asked, stopped and inspected with the keyboard alone", async ({ page }) => {
+  await openRoom(page);
+  await expectReady(page);
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: strings.skipToRun })).toBeFocused();
+  for (let presses = 0; presses < 10; presses++) {
+    if (await questionField(page).evaluate((field) => field === document.activeElement)) break;
+    await page.keyboard.press("Tab");
+  }
+  await expect(questionField(page)).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(picture(page).getByText(strings.run.thought)).toBeVisible({ timeout: ANSWER_MS });
+  await page.keyboard.press("Escape");
+  await expectOver(page);
+
+  const part = picture(page).getByRole("button", { name: strings.inspector.system2(1) });
+  for (let presses = 0; presses < 60; presses++) {
+    if (await part.evaluate((button) => button === document.activeElement)) break;
+    await page.keyboard.press("Tab");
+  }
+  await expect(part).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("complementary", { name: strings.inspector.label })).toContainText("<|im_start|>");
+});
+
+test("on a phone the page is one column, and the inspector a sheet", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await openRoom(page, "?turns=2");
+  await askButton(page).click();
+  await expectOver(page);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBe(390);
+  await picture(page)
+    .getByRole("button", { name: strings.inspector.system2(1) })
+    .click();
+  const sheet = page.getByRole("dialog", { name: strings.inspector.system2(1) });
+  await expect(sheet).toContainText("<|im_start|>");
+  await sheet.getByRole("button", { name: strings.inspector.close }).click();
+  await expect(sheet).toBeHidden();
+});

@@ -1,0 +1,128 @@
+/** Live runs in the browser: a preset and a fresh question answered with the gold answer, every part drawn, stop. */
+import { expect, type Page, test } from "@playwright/test";
+import { strings } from "../../app/strings";
+import {
+  ANSWER_MS,
+  askButton,
+  engineLine,
+  expectGoldAnswer,
+  expectReady,
+  openRoom,
+  picture,
+  presets,
+  questionField,
+  stopButton,
+} from "./room";
+
+const failures: string[] = [];
+test.beforeEach(({ page }) => {
+  failures.length = 0;
+  page.on("pageerror", (error) => failures.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
+});
+test.afterEach(() => expect(failures).toEqual([]));
+
+/** Waits until System 2 has written something, so that what follows happens in the middle of a run. */
+async function expectWriting(page: Page): Promise<void> {
+  await expect(picture(page).getByText(strings.run.thought)).toBeVisible({ timeout: ANSWER_MS });
+}
+
+test("a preset question is researched and answered, and every part can be inspected", async ({ page }) => {
+  await openRoom(page);
+  await expectReady(page);
+  await expect(engineLine(page)).toContainText(/software device|GPU/);
+  await presets(page).first().click();
+  await askButton(page).click();
+  await expectGoldAnswer(page);
+
+  const first = picture(page).getByRole("region", { name: strings.run.turn(1), exact: true });
+  await expect(first.getByText(strings.run.purpose)).toBeVisible();
+  await expect(first.getByRole("listitem").first()).toContainText(/\d+$/);
+  await expect(page.getByRole("region", { name: strings.ledger.label })).toContainText("less to read");
+  await expect(page.getByRole("status").filter({ hasText: "Answer:" })).toContainText(strings.run.correct);
+
+  const inspector = page.getByRole("complementary", { name: strings.inspector.label });
+  await first.getByRole("button", { name: strings.inspector.system2(1) }).click();
+  await expect(inspector).toContainText("<tool_call>");
+  await expect(inspector).toContainText("<|im_start|>");
+  await first.getByRole("button", { name: strings.inspector.bins(1) }).click();
+  await expect(inspector).toContainText(strings.inspector.lowerBound);
+  await first.getByRole("button", { name: strings.inspector.lane(1, 1) }).click();
+  await expect(inspector).toContainText("Purpose:");
+  await page.keyboard.press("Escape");
+  await expect(inspector).toBeHidden();
+
+  // A quote leads to its document, with the very sentence marked.
+  const second = picture(page).getByRole("region", { name: strings.run.turn(2), exact: true });
+  const quote = second.getByRole("button", { name: /^\d+ ?\S/ }).first();
+  const words = ((await quote.textContent()) ?? "").replace(/^\d+\s*/, "");
+  await quote.click();
+  await expect(inspector.locator("mark")).toHaveText(words);
+
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: strings.run.download }).click();
+  const stream = await (await download).createReadStream();
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  const events = JSON.parse(Buffer.concat(chunks).toString()) as { type: string }[];
+  expect(events[0]?.type).toBe("runStarted");
+  expect(events.at(-1)?.type).toBe("runFinished");
+});
+
+test("a freshly generated question is answered over its own corpus", async ({ page }) => {
+  // "New question" draws its seed from Math.random: any fixed value is a world that nobody has seen.
+  await page.addInitScript(() => {
+    Math.random = () => 0.271828;
+  });
+  await openRoom(page);
+  const before = await questionField(page).inputValue();
+  await page.getByRole("button", { name: strings.ask.fresh }).click();
+  await expect(questionField(page)).not.toHaveValue(before);
+  expect(page.url()).toContain("world=");
+  await presets(page).first().click();
+  await askButton(page).click();
+  await expectGoldAnswer(page);
+});
+
+test("without System 1, System 2 reads the raw documents", async ({ page }) => {
+  await openRoom(page, "?system1=false&turns=2");
+  await askButton(page).click();
+  await expect(picture(page).getByText(strings.run.system1Off)).toBeVisible({ timeout: ANSWER_MS });
+  await expect(picture(page).getByText(strings.run.raw)).toBeVisible({ timeout: ANSWER_MS });
+  await expect(page.getByRole("region", { name: strings.ledger.label })).toContainText(strings.ledger.withOff);
+});
+
+test("Stop ends a run in the middle of a generation, and the next run works", async ({ page }) => {
+  await openRoom(page);
+  await expectReady(page);
+  await askButton(page).click();
+  await expectWriting(page);
+  await stopButton(page).click();
+  await expect(page.getByText(strings.run.reasons.stopped, { exact: true })).toBeVisible({ timeout: 10_000 });
+  await askButton(page).click();
+  await expectWriting(page);
+  await page.keyboard.press("Escape");
+  await expect(page.getByText(strings.run.reasons.stopped, { exact: true })).toBeVisible({ timeout: 10_000 });
+});
+
+test("a question in the visitor's own words lives in the address and has no grade", async ({ page }) => {
+  await openRoom(page);
+  await questionField(page).fill("Who is the mayor of nowhere?");
+  await expect(page).toHaveURL(/q=Who/);
+  await page.reload();
+  await expect(questionField(page)).toHaveValue("Who is the mayor of nowhere?");
+  await questionField(page).fill("");
+  await expect(askButton(page)).toBeDisabled();
+});
+
+test("settings live in the address, and only when they differ from the defaults", async ({ page }) => {
+  await openRoom(page);
+  expect(new URL(page.url()).hash).toBe("#/dual-system");
+  await page.getByRole("button", { name: strings.ask.settings }).click();
+  await page.getByRole("textbox", { name: strings.settings.results.label }).fill("3");
+  await expect(page).toHaveURL(/results=3/);
+  await page.getByText(strings.settings.system1.label, { exact: true }).click();
+  await expect(page).toHaveURL(/system1=false/);
+  await page.getByRole("button", { name: strings.ask.reset }).click();
+  await expect(page).toHaveURL(/#\/dual-system$/);
+});
