@@ -1,18 +1,19 @@
 enable subgroups;
 
-// The attention of shaders/attention.wgsl (same formula, bindings and tiles), for devices whose subgroups have a fixed,
-// small size and where loads are what costs (see matmulSubgroup.wgsl).
+// The attention of shaders/attention.wgsl (same formula), for devices whose subgroups have a fixed, small size and
+// where loads are what costs (see matmulSubgroup.wgsl).
 //
-// The invocations of a workgroup, one subgroup, are the queries of a tile: rows times the G heads that share a
-// key/value head. Keys come in blocks of SUBGROUP: each invocation loads one key of the block, a vec4 at a time, and
-// hands it to the others; so do values.
-// Dispatch: tiles * KV_HEADS workgroups, folded. Preludes: grid, rows, cache*; const HEAD_VEC4 = ceil(D / 4).
+// A tile is a run of rows of one sequence; its queries, for one key/value head, are the rows times the G heads that
+// share it, at most QUERIES. A workgroup, one subgroup, takes a tile and a key/value head. Its invocations share the
+// vec4s of the head dimension among them, WORDS each, so that a key is loaded once for all queries and no element
+// twice. Scores are summed across the subgroup; invocation j keeps that of the j-th key of a block of SUBGROUP keys.
+// Dispatch: tiles * KV_HEADS workgroups, folded. Preludes: grid, rows, cache*; const QUERIES and
+// WORDS = ceil(D / 4 / SUBGROUP).
 // Reference: src/reference/attention.ts
 
 override HEADS: u32;
 override KV_HEADS: u32;
 override HEAD_DIM: u32;
-override OUT_PITCH: u32;
 /// Invocations in a subgroup: 4 or 8.
 override SUBGROUP: u32;
 
@@ -23,10 +24,32 @@ override SUBGROUP: u32;
 @group(0) @binding(3) var<storage, read> query: array<vec4f>;
 @group(0) @binding(4) var<storage, read> keys: array<CacheWord>;
 @group(0) @binding(5) var<storage, read> values: array<CacheWord>;
-@group(0) @binding(6) var<storage, read_write> output: array<f32>;
+@group(0) @binding(6) var<storage, read_write> output: array<vec4f>;
+
+/// Results on their way out: one store in a loop is compiled much faster than one for each.
+var<workgroup> results: array<vec4f, QUERIES * WORDS * SUBGROUP>;
 
 /// No score is this low. (WGSL has no infinities to rely on.)
 const LOWEST = -3e38;
+
+/// The sum over the subgroup, by exchange, as software devices go through a subgroup's own sum step by step.
+fn sum_subgroup(lane: u32, value: f32) -> f32 {
+  var sum = value + subgroupShuffle(value, lane ^ 1u);
+  sum += subgroupShuffle(sum, lane ^ 2u);
+  if (SUBGROUP > 4u) {
+    sum += subgroupShuffle(sum, lane ^ 4u);
+  }
+  return sum;
+}
+
+fn max_subgroup(lane: u32, value: f32) -> f32 {
+  var highest = max(value, subgroupShuffle(value, lane ^ 1u));
+  highest = max(highest, subgroupShuffle(highest, lane ^ 2u));
+  if (SUBGROUP > 4u) {
+    highest = max(highest, subgroupShuffle(highest, lane ^ 4u));
+  }
+  return highest;
+}
 
 @compute @workgroup_size(SUBGROUP)
 fn forward(
@@ -38,86 +61,87 @@ fn forward(
   if (number / KV_HEADS >= this_pass.tiles) {
     return;
   }
+  let head_vec4 = (HEAD_DIM + 3u) / 4u;
   let group = HEADS / KV_HEADS;
   let kv_head = number % KV_HEADS;
   let tile = tiles[number / KV_HEADS];
-  // Queries past the end of the tile repeat its last row and write nothing: their subgroup needs the keys they load.
-  let is_query = lane / group < tile.y;
-  let row = tile.x + min(lane / group, tile.y - 1u);
-  let head = kv_head * group + lane % group;
-  let key_start = rows[tile.x].cache_start * KV_HEADS + kv_head;
-  let visible = rows[row].position + 1u;
-  // The last row of a tile sees the most keys.
-  let tile_visible = rows[tile.x + tile.y - 1u].position + 1u;
+  let first_key = rows[tile.x].cache_start * KV_HEADS + kv_head;
+  // Rows of a tile have positions one after the other; the last one sees the most keys.
+  let visible = rows[tile.x].position + 1u;
+  let tile_visible = visible + tile.y - 1u;
 
-  var q: array<vec4f, HEAD_VEC4>;
-  var sums: array<vec4f, HEAD_VEC4>;
-  for (var d = 0u; d < HEAD_VEC4; d++) {
-    q[d] = query[(row * HEADS + head) * HEAD_VEC4 + d];
-    sums[d] = vec4f();
+  // Queries beyond those of the tile repeat the last one and are not stored.
+  var q: array<array<vec4f, WORDS>, QUERIES>;
+  var sums: array<array<vec4f, WORDS>, QUERIES>;
+  var highest: array<f32, QUERIES>;
+  var totals: array<f32, QUERIES>;
+  for (var i = 0u; i < QUERIES; i++) {
+    let at = ((tile.x + min(i / group, tile.y - 1u)) * HEADS + kv_head * group + i % group) * head_vec4;
+    for (var w = 0u; w < WORDS; w++) {
+      let word = w * SUBGROUP + lane;
+      // Beyond the head's end a word counts nothing.
+      q[i][w] = select(vec4f(), query[at + min(word, head_vec4 - 1u)], word < head_vec4);
+      sums[i][w] = vec4f();
+    }
+    highest[i] = LOWEST;
+    totals[i] = 0.0;
   }
-  var highest = LOWEST;
-  var total = 0.0;
+
+  // Declared out here and set by hand: some drivers do not set variables to zero in every turn of a loop, as WGSL demands.
+  var scores: array<f32, QUERIES>;
+  var partials: array<f32, QUERIES>;
+  var weights: array<f32, QUERIES>;
   for (var block = 0u; block < tile_visible; block += SUBGROUP) {
-    let at = (key_start + min(block + lane, tile_visible - 1u) * KV_HEADS) * HEAD_VEC4;
-    var low = vec4f();
-    var high = vec4f();
-    for (var d = 0u; d < HEAD_VEC4; d++) {
-      let key = unpack_cache(keys[at + d]);
-      let x = q[d];
-      low += vec4f(
-        dot(x, subgroupBroadcast(key, 0)),
-        dot(x, subgroupBroadcast(key, 1)),
-        dot(x, subgroupBroadcast(key, 2)),
-        dot(x, subgroupBroadcast(key, 3)),
-      );
-      if (SUBGROUP > 4u) {
-        high += vec4f(
-          dot(x, subgroupShuffle(key, 4u % SUBGROUP)),
-          dot(x, subgroupShuffle(key, 5u % SUBGROUP)),
-          dot(x, subgroupShuffle(key, 6u % SUBGROUP)),
-          dot(x, subgroupShuffle(key, 7u % SUBGROUP)),
-        );
+    let count = min(SUBGROUP, tile_visible - block);
+    for (var j = 0u; j < count; j++) {
+      let at = (first_key + (block + j) * KV_HEADS) * head_vec4;
+      for (var i = 0u; i < QUERIES; i++) {
+        partials[i] = 0.0;
+      }
+      for (var w = 0u; w < WORDS; w++) {
+        let key = unpack_cache(keys[at + min(w * SUBGROUP + lane, head_vec4 - 1u)]);
+        for (var i = 0u; i < QUERIES; i++) {
+          partials[i] += dot(q[i][w], key);
+        }
+      }
+      for (var i = 0u; i < QUERIES; i++) {
+        scores[i] = select(scores[i], sum_subgroup(lane, partials[i]), lane == j);
       }
     }
-    // Keys that the row must not see get no weight.
-    let first = vec4u(0u, 1u, 2u, 3u) + block;
-    low = select(vec4f(LOWEST), low, first < vec4u(visible));
-    high = select(vec4f(LOWEST), high, (first + 4u < vec4u(visible)) & vec4<bool>(SUBGROUP > 4u));
-    let block_highest = max(max(max(low.x, low.y), max(low.z, low.w)), max(max(high.x, high.y), max(high.z, high.w)));
-    let new_highest = max(highest, block_highest);
-    let correction = exp(highest - new_highest);
-    highest = new_highest;
-    // A row of which the whole block is hidden has seen keys before, so new_highest is a real score.
-    let low_weights = exp(low - new_highest);
-    let high_weights = exp(high - new_highest);
-    total = total * correction + dot(low_weights, vec4f(1.0)) + dot(high_weights, vec4f(1.0));
-    for (var d = 0u; d < HEAD_VEC4; d++) {
-      let value = unpack_cache(values[at + d]);
-      var sum = sums[d] * correction;
-      sum += low_weights.x * subgroupBroadcast(value, 0);
-      sum += low_weights.y * subgroupBroadcast(value, 1);
-      sum += low_weights.z * subgroupBroadcast(value, 2);
-      sum += low_weights.w * subgroupBroadcast(value, 3);
-      if (SUBGROUP > 4u) {
-        sum += high_weights.x * subgroupShuffle(value, 4u % SUBGROUP);
-        sum += high_weights.y * subgroupShuffle(value, 5u % SUBGROUP);
-        sum += high_weights.z * subgroupShuffle(value, 6u % SUBGROUP);
-        sum += high_weights.w * subgroupShuffle(value, 7u % SUBGROUP);
+    for (var i = 0u; i < QUERIES; i++) {
+      // Keys after the row's own position get no weight. Every row sees key 0, so that `highest` is a real score.
+      let score = select(LOWEST, scores[i], block + lane < min(visible + i / group, tile_visible));
+      let new_highest = max(highest[i], max_subgroup(lane, score));
+      let correction = exp(highest[i] - new_highest);
+      weights[i] = exp(score - new_highest);
+      highest[i] = new_highest;
+      totals[i] = totals[i] * correction + weights[i];
+      for (var w = 0u; w < WORDS; w++) {
+        sums[i][w] *= correction;
       }
-      sums[d] = sum;
     }
-  }
-
-  if (is_query) {
-    for (var d = 0u; d < HEAD_VEC4; d++) {
-      let result = sums[d] / total;
-      for (var j = 0u; j < 4u; j++) {
-        let i = d * 4u + j;
-        if (i < HEAD_DIM) {
-          output[row * OUT_PITCH + head * HEAD_DIM + i] = result[j];
+    for (var j = 0u; j < count; j++) {
+      let at = (first_key + (block + j) * KV_HEADS) * head_vec4;
+      for (var w = 0u; w < WORDS; w++) {
+        let value = unpack_cache(values[at + min(w * SUBGROUP + lane, head_vec4 - 1u)]);
+        for (var i = 0u; i < QUERIES; i++) {
+          sums[i][w] += subgroupShuffle(weights[i], j) * value;
         }
       }
     }
+  }
+
+  for (var i = 0u; i < QUERIES; i++) {
+    let total = sum_subgroup(lane, totals[i]);
+    for (var w = 0u; w < WORDS; w++) {
+      results[(i * WORDS + w) * SUBGROUP + lane] = sums[i][w] / total;
+    }
+  }
+  workgroupBarrier();
+  for (var i = lane; i < tile.y * group * head_vec4; i += SUBGROUP) {
+    let index = i / head_vec4;
+    let head = kv_head * group + index % group;
+    output[((tile.x + index / group) * HEADS + head) * head_vec4 + i % head_vec4] =
+      results[index * WORDS * SUBGROUP + i % head_vec4];
   }
 }

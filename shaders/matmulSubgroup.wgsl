@@ -104,24 +104,9 @@ fn forward(
     }
   }
 
-  store(row, column, s0);
-  store(row + 1u, column, s1);
-  store(row + 2u, column, s2);
-  store(row + 3u, column, s3);
-  if (ROWS > 4u) {
-    store(row + 4u, column, s4);
-    store(row + 5u, column, s5);
-    store(row + 6u, column, s6);
-    store(row + 7u, column, s7);
-  }
-  if (ROWS > 8u) {
-    store(row + 8u, column, s8);
-    store(row + 9u, column, s9);
-    store(row + 10u, column, s10);
-    store(row + 11u, column, s11);
-    store(row + 12u, column, s12);
-    store(row + 13u, column, s13);
-    store(row + 14u, column, s14);
-    store(row + 15u, column, s15);
+  // A loop, and its length known only at run time: unrolled stores take a software device seconds to compile.
+  var sums = array<vec4f, 16>(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, s10, s11, s12, s13, s14, s15);
+  for (var r = 0u; r < min(ROWS, this_pass.rows - row); r++) {
+    store(row + r, column, sums[r]);
   }
 }

@@ -30,8 +30,9 @@ fn forward(
   // Rows past the end read the last one and write nothing, so that barriers stay uniform.
   let start = min(row, this_pass.rows - 1u) * WIDTH4;
 
+  let width4 = WIDTH4 + this_pass.zero;
   var sum = 0.0;
-  for (var i = lane; i < WIDTH4; i += LANES) {
+  for (var i = lane; i < width4; i += LANES) {
     let x = input[start + i];
     sum += dot(x, x);
   }
@@ -49,7 +50,7 @@ fn forward(
 
   let scale = inverseSqrt(sum / f32(WIDTH) + EPSILON);
   if (row < this_pass.rows) {
-    for (var i = lane; i < WIDTH4; i += LANES) {
+    for (var i = lane; i < width4; i += LANES) {
       output[start + i] = input[start + i] * scale * weight[i];
     }
   }

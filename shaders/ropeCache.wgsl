@@ -64,7 +64,7 @@ fn forward(
   var scale = 1.0;
   if (QK_NORM) {
     var sum = 0.0;
-    for (var i = local.x; i < HEAD_DIM; i += LANES) {
+    for (var i = local.x; i < HEAD_DIM + this_pass.zero; i += LANES) {
       let x = qkv[start + i];
       sum += x * x;
     }
@@ -88,7 +88,7 @@ fn forward(
   let words = (HEAD_DIM + 3u) / 4u;
   let angle = rows[row].position * (HEAD_DIM / 2u);
   let cache_position = rows[row].cache_start + rows[row].position;
-  for (var word = local.x; word < words; word += LANES) {
+  for (var word = local.x; word < words + this_pass.zero; word += LANES) {
     var out = vec4f();
     for (var j = 0u; j < 4u; j++) {
       let i = word * 4u + j;

@@ -83,7 +83,7 @@ fn weight_of(z: f32, highest: f32) -> f32 {
 }
 
 fn clear_bins(lane: u32) {
-  for (var bin = lane; bin < 256u; bin += LANES) {
+  for (var bin = lane; bin < 256u + this_pass.zero; bin += LANES) {
     atomicStore(&counts[bin], 0u);
     atomicStore(&upper_weights[bin], 0u);
     atomicStore(&lower_weights[bin], 0u);
@@ -100,10 +100,10 @@ fn is_in_range(key: u32, prefix: u32, shift: u32) -> bool {
 fn select_count(lane: u32, k: u32) -> u32 {
   var prefix = 0u;
   var wanted = k;
-  for (var step = 0u; step < 4u; step++) {
+  for (var step = 0u; step < 4u + this_pass.zero; step++) {
     let shift = 24u - 8u * step;
     clear_bins(lane);
-    for (var i = lane; i < VOCAB; i += LANES) {
+    for (var i = lane; i < VOCAB + this_pass.zero; i += LANES) {
       let key = ordered(scaled(i));
       if (is_in_range(key, prefix, shift)) {
         atomicAdd(&counts[(key >> shift) & 255u], 1u);
@@ -135,10 +135,10 @@ fn select_weight(lane: u32, p: f32, lowest: u32, highest: f32) -> u32 {
   var prefix = 0u;
   // The weight still to be found from the top of the present range, in steps.
   var wanted = 0.0;
-  for (var step = 0u; step < 4u; step++) {
+  for (var step = 0u; step < 4u + this_pass.zero; step++) {
     let shift = 24u - 8u * step;
     clear_bins(lane);
-    for (var i = lane; i < VOCAB; i += LANES) {
+    for (var i = lane; i < VOCAB + this_pass.zero; i += LANES) {
       let z = scaled(i);
       let key = ordered(z);
       if (key >= lowest && is_in_range(key, prefix, shift)) {
@@ -189,7 +189,7 @@ fn bin_weight(bin: u32) -> f32 {
 fn find_best(lane: u32) {
   var best = LOWEST;
   var best_id = 0u;
-  for (var i = lane; i < VOCAB; i += LANES) {
+  for (var i = lane; i < VOCAB + this_pass.zero; i += LANES) {
     if ((bitcast<u32>(logits[logits_start + i]) & 0x7f800000u) == 0x7f800000u) {
       atomicStore(&is_broken, 1u);
     }
@@ -228,7 +228,7 @@ fn draw(lane: u32, u: f32, lowest: u32, highest: f32) {
   workgroupBarrier();
   if (lane == 0u) {
     var all = 0.0;
-    for (var other = 0u; other < LANES; other++) {
+    for (var other = 0u; other < LANES + this_pass.zero; other++) {
       all += lane_values[other];
     }
     let wanted = u * all;
@@ -236,7 +236,7 @@ fn draw(lane: u32, u: f32, lowest: u32, highest: f32) {
     var before = 0.0;
     var running = 0.0;
     var chosen = 0u;
-    for (var other = 0u; other < LANES; other++) {
+    for (var other = 0u; other < LANES + this_pass.zero; other++) {
       if (lane_values[other] > 0.0) {
         chosen = other;
         before = running;

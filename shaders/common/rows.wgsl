@@ -5,6 +5,9 @@ struct Pass {
   rows: u32,
   /// Groups of rows that attention treats together.
   tiles: u32,
+  /// Zero, which a compiler cannot know. Added to a loop's bound it keeps the loop from being unrolled: software devices
+  /// compile every load as a branch for each invocation, and take many seconds for what was unrolled.
+  zero: u32,
 }
 
 struct Row {

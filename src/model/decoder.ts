@@ -42,12 +42,7 @@ export class Decoder {
         [pass.uniform, pass.rows, w.qkv, cache.angles, qkNorms, w.query, keys, values],
         Math.ceil((pass.rowCount * (this.config.heads + 2 * this.config.kvHeads)) / kernels.ropeHeadsPerWorkgroup),
       );
-      const attention = pass.hasLongTiles ? kernels.attentionOfMany : kernels.attentionOfFew;
-      encoder.dispatch(
-        attention,
-        [pass.uniform, pass.tiles, pass.rows, w.query, keys, values, w.mixed],
-        pass.tileCount * this.config.kvHeads,
-      );
+      this.encodeAttention(encoder, pass, keys, values);
       this.encodeProduct(encoder, pass, kernels.output, w.mixed, layer.output.buffer, layer.outputBias, w.hidden);
 
       this.encodeNorm(encoder, pass, w.hidden, layer.postAttentionNorm, w.normed);
@@ -92,6 +87,21 @@ export class Decoder {
     const vec4s = moves.rowCount * Math.ceil(this.config.hiddenSize / 4);
     const { hidden, last } = this.workspace;
     encoder.dispatch(this.kernels.gatherRows, [moves.uniform, pairs, hidden, last], Math.ceil(vec4s / 64));
+  }
+
+  /** Attention of workspace.query over the cache, to workspace.mixed. */
+  private encodeAttention(encoder: DispatchEncoder, pass: PassBuffers, keys: GPUBuffer, values: GPUBuffer): void {
+    const { attention } = this.kernels;
+    const { heads, kvHeads } = this.config;
+    const { query, mixed } = this.workspace;
+    if ("kernel" in attention) {
+      const bindings = [pass.uniform, pass.rows, query, keys, values, mixed];
+      encoder.dispatch(attention.kernel, bindings, pass.rowCount * heads);
+    } else {
+      const kernel = pass.tileCount < pass.rowCount ? attention.ofMany : attention.ofOne;
+      const bindings = [pass.uniform, pass.tiles, pass.rows, query, keys, values, mixed];
+      encoder.dispatch(kernel, bindings, pass.tileCount * kvHeads);
+    }
   }
 
   private encodeNorm(

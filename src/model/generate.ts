@@ -100,7 +100,7 @@ export async function generateBatch(
 
   // The first token comes from the prompts' last rows.
   let live = sequences;
-  pass.set(live.map(rowOf), 1);
+  pass.set(live.map(rowOf));
   const first = gpu.encode("first token");
   decoder.encodeFinalNorm(first, pass, workspace.last);
   decoder.encodeHead(first, pass);
@@ -115,7 +115,7 @@ export async function generateBatch(
     if (live.length === 0 || signal?.aborted) return results();
 
     // Rows of sequences that have ended are left out from here on.
-    pass.set(live.map(rowOf), 1);
+    pass.set(live.map(rowOf));
     const remaining = Math.max(...live.map(({ request, drawn }) => request.maxTokens - drawn));
     steps = Math.max(1, Math.min(TOKENS_KEPT, remaining, Math.round(SUBMIT_MS / stepMs)));
     startMs = performance.now();

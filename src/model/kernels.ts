@@ -16,6 +16,10 @@ export const MATMUL = { columns: 4 } as const;
 /** Bits of `Product.kind` in shaders/common/matmulOutput.wgsl. */
 const PRODUCT_KIND = { bias: 1, accumulate: 2, swiglu: 4 } as const;
 
+/** Queries that attention keeps in registers at a time, and vec4s of a head in each invocation. */
+const TILE_QUERIES = 8;
+const MAX_TILE_WORDS = 8;
+
 export interface ProductVariant {
   kernel: Kernel;
   /** Rows of a tile. */
@@ -33,6 +37,15 @@ export interface Product {
   variant(rowCount: number): ProductVariant;
 }
 
+/** Either one kernel that takes a row and a head at a time, or kernels for tiles: runs of rows of one sequence. */
+export type Attention =
+  | { kernel: Kernel }
+  | {
+      tileRows: number /** For tiles of up to `tileRows` rows. */;
+      ofMany: Kernel /** For tiles of one row. */;
+      ofOne: Kernel;
+    };
+
 export interface DecoderKernels {
   /** One for each part of the embedding table. */
   embedding: Kernel[];
@@ -41,11 +54,7 @@ export interface DecoderKernels {
   qkv: Product;
   ropeCache: Kernel;
   ropeHeadsPerWorkgroup: number;
-  /** For tiles of one row: few queries for a workgroup. */
-  attentionOfFew: Kernel;
-  /** For tiles of up to `tileRows` rows. */
-  attentionOfMany: Kernel;
-  tileRows: number;
+  attention: Attention;
   output: Product;
   gateUp: Product;
   down: Product;
@@ -88,65 +97,61 @@ export async function buildKernels(
     return { shape: buffer, out, isSwiglu, variant: (rowCount) => pickVariant(variants, rowCount) };
   };
 
-  const attentionShape = { HEADS: heads, KV_HEADS: kvHeads, HEAD_DIM: headDim, OUT_PITCH: padded(qSize) };
   const { LANES: normLanes, ROWS: rowsPerNorm } = gpu.isSoftware ? { LANES: 1, ROWS: 8 } : { LANES: 64, ROWS: 1 };
   const rope = gpu.isSoftware ? { LANES: 1, GROUP: 8 } : { LANES: 16, GROUP: 4 };
-  const attention = attentionVariants(gpu, config, cacheDtype);
 
-  const [embedding, rmsNorm, ropeCache, attentionOfFew, attentionOfMany, gatherRows, sample, products, head] =
-    await Promise.all([
-      Promise.all(
-        weights.embedding.map((part) =>
-          build("embedding", shaders.embedding(part.dtype), {
-            WIDTH4: padded(hiddenSize) / 4,
-            PART_START: part.startRow,
-            PART_ROWS: part.rows,
-          }),
-        ),
-      ),
-      build("rmsNorm", shaders.rmsNorm(), {
-        WIDTH: hiddenSize,
-        WIDTH4: padded(hiddenSize) / 4,
-        EPSILON: config.rmsNormEps,
-        LANES: normLanes,
-        ROWS: rowsPerNorm,
-      }),
-      build("ropeCache", shaders.ropeCache(cacheDtype), {
-        HEADS: heads,
-        KV_HEADS: kvHeads,
-        HEAD_DIM: headDim,
-        QKV_PITCH: padded(qkvSize),
-        QK_NORM: config.qkNorm,
-        EPSILON: config.rmsNormEps,
-        ...rope,
-      }),
-      build("attention", attention.few.code, { ...attentionShape, ...attention.few.constants }),
-      build("attention", attention.many.code, { ...attentionShape, ...attention.many.constants }),
-      build("gatherRows", shaders.gatherRows(), { WIDTH4: padded(hiddenSize) / 4 }),
-      build("sample", shaders.sample(), {
-        VOCAB: vocabSize,
-        PITCH: padded(vocabSize),
-        SEEN_PITCH: Math.ceil(vocabSize / 32),
-        TOKENS: TOKENS_KEPT,
-        LANES: gpu.isSoftware ? 32 : 256,
-      }),
-      Promise.all([
-        product("q|k|v", layer.qkv, { out: qkvSize, outWidth: qkvSize, hasBias: config.qkvBias }),
-        product("o", layer.output, {
-          out: hiddenSize,
-          outWidth: hiddenSize,
-          hasBias: config.oBias,
-          accumulates: true,
+  const [embedding, rmsNorm, ropeCache, attention, gatherRows, sample, products, head] = await Promise.all([
+    Promise.all(
+      weights.embedding.map((part) =>
+        build("embedding", shaders.embedding(part.dtype), {
+          WIDTH4: padded(hiddenSize) / 4,
+          PART_START: part.startRow,
+          PART_ROWS: part.rows,
         }),
-        product("gate|up", layer.gateUp, { out: intermediateSize, outWidth: intermediateSize, isSwiglu: true }),
-        product("down", layer.down, { out: hiddenSize, outWidth: hiddenSize, accumulates: true }),
-      ]),
-      Promise.all(
-        weights.head.map((part) =>
-          product("head", part, { out: part.rows, outWidth: vocabSize, outStart: part.startRow }),
-        ),
       ),
-    ]);
+    ),
+    build("rmsNorm", shaders.rmsNorm(), {
+      WIDTH: hiddenSize,
+      WIDTH4: padded(hiddenSize) / 4,
+      EPSILON: config.rmsNormEps,
+      LANES: normLanes,
+      ROWS: rowsPerNorm,
+    }),
+    build("ropeCache", shaders.ropeCache(cacheDtype), {
+      HEADS: heads,
+      KV_HEADS: kvHeads,
+      HEAD_DIM: headDim,
+      QKV_PITCH: padded(qkvSize),
+      QK_NORM: config.qkNorm,
+      EPSILON: config.rmsNormEps,
+      ...rope,
+    }),
+    buildAttention(gpu, config, cacheDtype),
+    build("gatherRows", shaders.gatherRows(), { WIDTH4: padded(hiddenSize) / 4 }),
+    build("sample", shaders.sample(), {
+      VOCAB: vocabSize,
+      PITCH: padded(vocabSize),
+      SEEN_PITCH: Math.ceil(vocabSize / 32),
+      TOKENS: TOKENS_KEPT,
+      LANES: gpu.isSoftware ? 32 : 256,
+    }),
+    Promise.all([
+      product("q|k|v", layer.qkv, { out: qkvSize, outWidth: qkvSize, hasBias: config.qkvBias }),
+      product("o", layer.output, {
+        out: hiddenSize,
+        outWidth: hiddenSize,
+        hasBias: config.oBias,
+        accumulates: true,
+      }),
+      product("gate|up", layer.gateUp, { out: intermediateSize, outWidth: intermediateSize, isSwiglu: true }),
+      product("down", layer.down, { out: hiddenSize, outWidth: hiddenSize, accumulates: true }),
+    ]),
+    Promise.all(
+      weights.head.map((part) =>
+        product("head", part, { out: part.rows, outWidth: vocabSize, outStart: part.startRow }),
+      ),
+    ),
+  ]);
   const [qkv, output, gateUp, down] = products;
   return {
     embedding,
@@ -155,9 +160,7 @@ export async function buildKernels(
     qkv,
     ropeCache,
     ropeHeadsPerWorkgroup: rope.GROUP,
-    attentionOfFew,
-    attentionOfMany,
-    tileRows: attention.tileRows,
+    attention,
     output,
     gateUp,
     down,
@@ -220,22 +223,25 @@ async function buildProductVariants(gpu: Gpu, dtype: TensorDtype): Promise<Varia
   ]);
 }
 
-/** Attention for tiles of one row and for tiles of `tileRows` rows. */
-function attentionVariants(gpu: Gpu, { heads, kvHeads, headDim }: ModelConfig, cacheDtype: CacheDtype) {
+async function buildAttention(gpu: Gpu, config: ModelConfig, cacheDtype: CacheDtype): Promise<Attention> {
+  const { heads, kvHeads, headDim } = config;
+  const shape = { HEADS: heads, KV_HEADS: kvHeads, HEAD_DIM: headDim };
   const group = heads / kvHeads;
-  if (hasFixedSubgroups(gpu) && group <= (gpu.subgroupSize as number)) {
-    const SUBGROUP = gpu.subgroupSize as number;
-    const variant = { code: shaders.attentionSubgroup(cacheDtype, headDim), constants: { SUBGROUP } };
-    return { few: variant, many: variant, tileRows: Math.floor(SUBGROUP / group) };
+  const words = headDim / 4 / (gpu.subgroupSize ?? 1);
+  if (hasFixedSubgroups(gpu) && group <= TILE_QUERIES && words <= MAX_TILE_WORDS) {
+    const tileRows = Math.floor(TILE_QUERIES / group);
+    const build = (queries: number) => {
+      const code = shaders.attentionSubgroup(cacheDtype, queries, Math.ceil(words));
+      const constants = { ...shape, SUBGROUP: gpu.subgroupSize as number };
+      return gpu.kernel({ label: "attention", code, constants });
+    };
+    const [ofMany, ofOne] = await Promise.all([build(tileRows * group), build(group)]);
+    return { tileRows, ofMany, ofOne };
   }
-  const code = shaders.attention(cacheDtype, headDim);
-  const tileRows = Math.max(1, Math.floor(32 / group));
-  const keyLanes = gpu.isSoftware ? 1 : 32;
-  return {
-    few: { code, constants: { QUERIES: group, KEY_LANES: group * keyLanes <= 256 ? keyLanes : 8 } },
-    many: { code, constants: { QUERIES: tileRows * group, KEY_LANES: 1 } },
-    tileRows,
-  };
+  // As many invocations as a head has vec4s at least, as the values are summed by vec4.
+  const LANES = Math.max(64, 2 ** Math.ceil(Math.log2(headDim / 4)));
+  const code = shaders.attention(cacheDtype);
+  return { kernel: await gpu.kernel({ label: "attention", code, constants: { ...shape, LANES } }) };
 }
 
 /** The subgroup kernels are for software devices, whose subgroups are vectors of the CPU. */

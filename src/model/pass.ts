@@ -25,8 +25,6 @@ export class PassBuffers implements RowCount {
   tiles!: GPUBuffer;
   rowCount = 0;
   tileCount = 0;
-  /** Whether a tile has more than one row. */
-  hasLongTiles = false;
 
   private room = 0;
 
@@ -49,8 +47,11 @@ export class PassBuffers implements RowCount {
     this.room = room;
   }
 
-  /** Writes the rows of the next pass. Rows of a sequence must stand together and in order. */
-  set(rows: readonly PassRow[], tileRows: number): void {
+  /**
+   * Writes the rows of the next pass. Rows of a sequence must stand together and in order.
+   * @param tileRows rows of a sequence that attention takes together
+   */
+  set(rows: readonly PassRow[], tileRows = 1): void {
     const tiles: number[] = [];
     for (let start = 0; start < rows.length; ) {
       let end = start + 1;
@@ -60,7 +61,6 @@ export class PassBuffers implements RowCount {
     }
     this.rowCount = rows.length;
     this.tileCount = tiles.length / 2;
-    this.hasLongTiles = this.tileCount < rows.length;
     const packed = new Uint32Array(rows.length * 4);
     rows.forEach(({ cacheStart, position, sequence, drawn }, i) => {
       packed.set([cacheStart, position, sequence, drawn], i * 4);

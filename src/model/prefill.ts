@@ -88,7 +88,8 @@ export async function prefill(
         position = 0;
       }
     }
-    pass.set(rows, decoder.kernels.tileRows);
+    const { attention } = decoder.kernels;
+    pass.set(rows, "tileRows" in attention ? attention.tileRows : 1);
     const encoder = gpu.encode("prefill");
     decoder.encodeLayers(encoder, pass, cache);
     encodeMore(encoder, { start, count });

@@ -30,18 +30,14 @@ export const shaders = {
   matmul: (dtype: TensorDtype) => join(matmul, rows, weightPrelude[dtype], matmulOutput),
   matmulSubgroup: (dtype: TensorDtype) => join(matmulSubgroup, rows, weightPrelude[dtype], matmulOutput),
   ropeCache: (cache: CacheDtype) => join(ropeCache, grid, rows, cachePrelude[cache]),
-  attention: (cache: CacheDtype, headDim: number) =>
-    join(attention, grid, rows, cachePrelude[cache], headVec4(headDim)),
-  attentionSubgroup: (cache: CacheDtype, headDim: number) =>
-    join(attentionSubgroup, grid, rows, cachePrelude[cache], headVec4(headDim)),
+  attention: (cache: CacheDtype) => join(attention, grid, rows, cachePrelude[cache]),
+  /** @param queries of a tile @param words vec4s of a head for each invocation */
+  attentionSubgroup: (cache: CacheDtype, queries: number, words: number) =>
+    // WGSL lets `override` constants size arrays in workgroup memory only, not those in registers.
+    join(attentionSubgroup, `const QUERIES = ${queries}u;\nconst WORDS = ${words}u;`, grid, rows, cachePrelude[cache]),
   gatherRows: () => join(gatherRows, grid, rows),
   sample: () => join(sample, grid, rows, random),
 };
-
-/** WGSL lets `override` constants size arrays in workgroup memory only, not those in registers. */
-function headVec4(headDim: number): string {
-  return `const HEAD_VEC4 = ${Math.ceil(headDim / 4)}u;\n`;
-}
 
 /** Preludes go before the shader, but `enable` lines must come first of all. */
 function join(shader: string, ...preludes: string[]): string {

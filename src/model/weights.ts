@@ -15,6 +15,7 @@ export interface Matrix {
   dtype: TensorDtype;
   startRow: number;
   rows: number;
+  /** With padding: a multiple of 4. */
   width: number;
 }
 
@@ -25,6 +26,7 @@ export interface LayerWeights {
   qkvBias: GPUBuffer | undefined;
   /** The norms of q and of k, [2, headDim]. */
   qkNorms: GPUBuffer | undefined;
+  /** [hiddenSize, heads * headDim], each head padded as attention leaves it. */
   output: Matrix;
   outputBias: GPUBuffer | undefined;
   postAttentionNorm: GPUBuffer;
@@ -86,15 +88,23 @@ export async function loadWeights(
     return buffer;
   };
 
-  /** Matrices of the same width one below the other, in parts of at most `maxRows` rows. */
-  const matrix = async (names: string[], maxRows = Number.POSITIVE_INFINITY): Promise<Matrix[]> => {
+  /**
+   * Matrices of the same width one below the other, in parts of at most `maxRows` rows. Rows are runs of `groupWidth`
+   * elements (default: the whole row), each padded.
+   */
+  const matrix = async (
+    names: string[],
+    { maxRows = Number.POSITIVE_INFINITY, groupWidth }: { maxRows?: number; groupWidth?: number } = {},
+  ): Promise<Matrix[]> => {
     const sources = names.map(tensor);
-    const width = sources[0]?.shape[1] as number;
+    const storedWidth = sources[0]?.shape[1] as number;
+    const groups = storedWidth / (groupWidth ?? storedWidth);
+    const width = groups * padded(storedWidth / groups);
     const dtypes = new Set(sources.map(({ dtype }) => dtype));
     // One shader reads them all in one format; mixed ones are rare, and f32 holds every other format exactly.
     const dtype = dtypes.size === 1 ? (sources[0]?.dtype as TensorDtype) : "F32";
     const totalRows = sources.reduce((sum, { shape }) => sum + (shape[0] as number), 0);
-    const rowBytes = padded(width) * BYTES_PER_ELEMENT[dtype];
+    const rowBytes = width * BYTES_PER_ELEMENT[dtype];
     const parts: Matrix[] = [];
     for (let startRow = 0; startRow < totalRows; startRow += maxRows) {
       const rows = Math.min(maxRows, totalRows - startRow);
@@ -105,7 +115,8 @@ export async function loadWeights(
     for (const source of sources) {
       const stored = await read(source);
       const bytes = source.dtype === dtype ? stored : encodeTensor(dtype, decodeTensor(source.dtype, stored));
-      const pitched = padRows(bytes, source.shape[0] as number, width * BYTES_PER_ELEMENT[dtype], rowBytes);
+      const storedBytesPerGroup = (storedWidth / groups) * BYTES_PER_ELEMENT[dtype];
+      const pitched = padRows(bytes, (source.shape[0] as number) * groups, storedBytesPerGroup, rowBytes / groups);
       const end = row + (source.shape[0] as number);
       for (const part of parts) {
         const from = Math.max(row, part.startRow);
@@ -119,10 +130,13 @@ export async function loadWeights(
     }
     return parts;
   };
-  const whole = async (...names: string[]): Promise<Matrix> => (await matrix(names))[0] as Matrix;
+  const whole = async (names: string[], groupWidth?: number): Promise<Matrix> =>
+    (await matrix(names, groupWidth === undefined ? {} : { groupWidth }))[0] as Matrix;
 
   const embeddingName = "model.embed_tokens.weight";
-  const embedding = await matrix([embeddingName], rowsPerPart(gpu, config, tensor(embeddingName).dtype));
+  const embedding = await matrix([embeddingName], {
+    maxRows: rowsPerPart(gpu, config, tensor(embeddingName).dtype),
+  });
   const layers: LayerWeights[] = [];
   for (let layer = 0; layer < config.layers; layer++) {
     const prefix = `model.layers.${layer}`;
@@ -130,21 +144,21 @@ export async function loadWeights(
     const projections = ["q_proj", "k_proj", "v_proj"];
     layers.push({
       inputNorm: await vector([`${prefix}.input_layernorm.weight`]),
-      qkv: await whole(...projections.map((name) => attention(`${name}.weight`))),
+      qkv: await whole(projections.map((name) => attention(`${name}.weight`))),
       qkvBias: config.qkvBias ? await vector(projections.map((name) => attention(`${name}.bias`))) : undefined,
       qkNorms: config.qkNorm ? await vector([attention("q_norm.weight"), attention("k_norm.weight")]) : undefined,
-      output: await whole(attention("o_proj.weight")),
+      output: await whole([attention("o_proj.weight")], config.headDim),
       outputBias: config.oBias ? await vector([attention("o_proj.bias")]) : undefined,
       postAttentionNorm: await vector([`${prefix}.post_attention_layernorm.weight`]),
-      gateUp: await whole(`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`),
-      down: await whole(`${prefix}.mlp.down_proj.weight`),
+      gateUp: await whole([`${prefix}.mlp.gate_proj.weight`, `${prefix}.mlp.up_proj.weight`]),
+      down: await whole([`${prefix}.mlp.down_proj.weight`]),
     });
   }
   const finalNorm = await vector(["model.norm.weight"]);
   const headName = "lm_head.weight";
   const head = config.tieWordEmbeddings
     ? embedding
-    : await matrix([headName], rowsPerPart(gpu, config, tensor(headName).dtype));
+    : await matrix([headName], { maxRows: rowsPerPart(gpu, config, tensor(headName).dtype) });
   return { embedding, head, finalNorm, layers };
 }
 

@@ -107,7 +107,7 @@ class WgslModel implements LanguageModel {
           drawn: 0,
           id: ids[start + i]!,
         }));
-        buffers.pass.set(rows, 1);
+        buffers.pass.set(rows);
         const encoder = decoder.gpu.encode("embed");
         decoder.encodeEmbedding(encoder, buffers.pass);
         encoder.submit();

@@ -16,7 +16,7 @@ export class Workspace {
   qkv!: GPUBuffer;
   /** [R, heads, headDim], each head padded. */
   query!: GPUBuffer;
-  /** What attention gives, [R, heads * headDim]. */
+  /** What attention gives, as `query`. */
   mixed!: GPUBuffer;
   /** silu(gate) * up, [R, intermediateSize]. */
   gated!: GPUBuffer;
@@ -47,7 +47,7 @@ export class Workspace {
       await this.renew("normed", rows * padded(hiddenSize));
       await this.renew("qkv", rows * padded((heads + 2 * kvHeads) * headDim));
       await this.renew("query", rows * heads * padded(headDim));
-      await this.renew("mixed", rows * padded(heads * headDim));
+      await this.renew("mixed", rows * heads * padded(headDim));
       await this.renew("gated", rows * padded(intermediateSize));
       this.rows = rows;
     }
