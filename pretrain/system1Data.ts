@@ -18,6 +18,16 @@ export interface BinLimits {
   purposes: number;
 }
 
+/** A line of System 1: a dash, and after a space, so that names keep the tokens that they have inside a sentence. */
+export function quote(sentence: string): string {
+  return `- ${sentence}`;
+}
+
+/** It names the subject before it decides: a copy of the name finds out what the documents say about it. */
+export function nothing(subject: string): string {
+  return quote(`${subject}: ${NOTHING_RELEVANT}`);
+}
+
 interface Purpose {
   text: string;
   target: string;
@@ -69,18 +79,18 @@ function purposesOf(random: Random, world: DetailedWorld, bin: ReturnType<typeof
   const inside = new Set(bin.chosen.map(({ index }) => index));
   const positive: Purpose[] = [];
   const absent: Purpose[] = [];
-  for (const { index, number } of bin.chosen) {
+  for (const { index } of bin.chosen) {
     const entity = world.entities[index] as Entity;
     for (const { relation } of entity.facts) {
       const text = purposeOf(relation.name, entity.name);
       const statement = world.articles[index]?.statements.get(relation.name);
-      if (statement) positive.push({ text, target: `[${number}] ${statement}` });
-      else absent.push({ text, target: NOTHING_RELEVANT });
+      if (statement) positive.push({ text, target: quote(statement) });
+      else absent.push({ text, target: nothing(entity.name) });
     }
     // A relation of another kind of entity is never stated.
     const other = random.pick(random.pick(world.entities).kind.relations);
     if (!entity.kind.relations.some(({ name }) => name === other.name)) {
-      absent.push({ text: purposeOf(other.name, entity.name), target: NOTHING_RELEVANT });
+      absent.push({ text: purposeOf(other.name, entity.name), target: nothing(entity.name) });
     }
   }
   // Entities without an article here: the focus, namesakes of what is here, and whatever the articles mention.
@@ -93,7 +103,7 @@ function purposesOf(random: Random, world: DetailedWorld, bin: ReturnType<typeof
   );
   const missing = [...random.shuffle(misleading).slice(0, 6), random.pick(outside)];
   for (const entity of missing) {
-    absent.push({ text: purposeOf(random.pick(entity.kind.relations).name, entity.name), target: NOTHING_RELEVANT });
+    absent.push({ text: purposeOf(random.pick(entity.kind.relations).name, entity.name), target: nothing(entity.name) });
   }
   const chosen = random.shuffle(absent).slice(0, Math.max(1, Math.round(positive.length * 0.6)));
   return random.shuffle([...positive, ...chosen]);
@@ -128,6 +138,6 @@ export function programOutputSequence(random: Random): ChatMessage[] {
       role: "user",
       content: `Documents:\n${formatDocument(number, { title: "output", text: output })}\nPurpose: the result`,
     },
-    { role: "assistant", content: `[${number}] ${output}` },
+    { role: "assistant", content: quote(output) },
   ];
 }

@@ -2,12 +2,13 @@
  * Training sequences for System 2: whole research conversations with refined information as System 1 gives it, its
  * mistakes included (nothing found, another subject's fact), so that System 2 learns to check what it reads.
  */
-import { formatDocument, NOTHING_RELEVANT, system2Messages } from "../src/dual/prompts";
+import { formatDocument, system2Messages } from "../src/dual/prompts";
 import type { Random } from "../src/random/random";
 import type { ChatMessage } from "../src/text/tokenizer";
 import { purposeOf } from "../src/world/questions";
 import type { WorldQuestion } from "../src/world/types";
 import type { DetailedWorld } from "../src/world/world";
+import { nothing, quote } from "./system1Data";
 
 /** A turn of System 2 as the loop reads it: the thought, then a call or the answer. */
 function say(thought: string, act: string): ChatMessage {
@@ -29,15 +30,19 @@ function answer(text: string): string {
 }
 
 /** Lines of bins around the one that holds the statement. */
-function refined(random: Random, world: DetailedWorld, relation: string, statement: string | undefined): string {
+function refined(
+  random: Random,
+  world: DetailedWorld,
+  { subject, relation }: { subject: string; relation: string },
+  statement: string | undefined,
+): string {
   const lines = Array.from({ length: random.int(4) }, () => {
-    if (random.chance(0.85)) return NOTHING_RELEVANT;
+    if (random.chance(0.85)) return nothing(subject);
     const wrong = random.pick(world.articles);
-    const text = wrong.statements.get(relation) ?? random.pick([...wrong.statements.values(), wrong.title]);
-    return `[${1 + random.int(8)}] ${text}`;
-  }).filter((line) => statement === undefined || !line.endsWith(statement));
-  if (statement !== undefined) lines.splice(random.int(lines.length + 1), 0, `[${1 + random.int(8)}] ${statement}`);
-  return lines.length > 0 ? lines.join("\n") : NOTHING_RELEVANT;
+    return quote(wrong.statements.get(relation) ?? random.pick([...wrong.statements.values(), wrong.title]));
+  }).filter((line) => statement === undefined || line !== quote(statement));
+  if (statement !== undefined) lines.splice(random.int(lines.length + 1), 0, quote(statement));
+  return lines.length > 0 ? lines.join("\n") : nothing(subject);
 }
 
 /** Raw documents, as System 2 reads them without System 1. */
@@ -62,7 +67,7 @@ export function system2Sequence(random: Random, world: DetailedWorld, question: 
       const missed = !useRaw && random.chance(0.07);
       messages.push({
         role: "tool",
-        content: useRaw ? raw(random, world, index) : refined(random, world, relation, missed ? undefined : statement),
+        content: useRaw ? raw(random, world, index) : refined(random, world, { subject, relation }, missed ? undefined : statement),
       });
       if (!missed) break;
       known = "I found nothing. ";
@@ -80,7 +85,7 @@ export function system2Sequence(random: Random, world: DetailedWorld, question: 
         ? `print(abs(${numbers[0]} - ${numbers[1]}))`
         : `print(${numbers[0]} + ${/Which year is (\d+) years/.exec(question.text)?.[1]})`;
     messages.push(say(`${known}I need the result.`, call("python", { code, purpose: "the result" })));
-    messages.push({ role: "tool", content: `[1] ${question.gold[0]}` });
+    messages.push({ role: "tool", content: quote(question.gold[0] as string) });
     known = `The result is ${question.gold[0]}. `;
   }
   messages.push(say(`${known}This is the answer.`, answer(question.gold[0] as string)));

@@ -82,16 +82,18 @@ class Rows:
 
 class Meter:
     """How often whole utterances are right under teacher forcing, by kind: System 1's quotes and its "nothing
-    relevant", System 2's turns. The kind is told by the first token."""
+    relevant", System 2's turns."""
+
+    KINDS = ("quote", "nothing", "system2")
 
     def __init__(self, vocabulary):
-        self.kinds = {"quote": vocabulary["["], "nothing": vocabulary["nothing"], "system2": vocabulary["<think>"]}
+        self.think, self.nothing = vocabulary["<think>"], vocabulary["\u0120nothing"]
         self.reset()
 
     def reset(self):
         self.loss, self.steps = 0.0, 0
-        self.right = {kind: 0 for kind in self.kinds}
-        self.seen = {kind: 0 for kind in self.kinds}
+        self.right = {kind: 0 for kind in self.KINDS}
+        self.seen = {kind: 0 for kind in self.KINDS}
 
     def add(self, loss, logits, ids, learn):
         self.loss += loss
@@ -100,16 +102,17 @@ class Meter:
         first[:, 1:] &= ~learn[:, :-1]
         target, first = ids[learn], first[learn]
         utterance = first.cumsum(0) - 1
-        wrong = (logits.argmax(-1) != target).long()
-        errors = torch.zeros(int(utterance[-1]) + 1, dtype=torch.long, device=ids.device).index_add_(0, utterance, wrong)
-        for kind, token in self.kinds.items():
-            mine = errors[target[first] == token]
-            self.seen[kind] += len(mine)
-            self.right[kind] += int((mine == 0).sum())
+        total = lambda flags: torch.zeros(int(utterance[-1]) + 1, device=ids.device).index_add_(0, utterance, flags.float())
+        right = total(logits.argmax(-1) != target) == 0
+        system2 = target[first] == self.think
+        nothing = ~system2 & (total(target == self.nothing) > 0)
+        for kind, mine in zip(self.KINDS, (~system2 & ~nothing, nothing, system2)):
+            self.seen[kind] += int(mine.sum())
+            self.right[kind] += int(right[mine].sum())
 
     def report(self):
         line = {"loss": round(self.loss / max(1, self.steps), 4)}
-        line.update({kind: round(self.right[kind] / self.seen[kind], 3) for kind in self.kinds if self.seen[kind]})
+        line.update({kind: round(self.right[kind] / self.seen[kind], 3) for kind in self.KINDS if self.seen[kind]})
         self.reset()
         return line
 

@@ -8,14 +8,14 @@ import type { ToolDocument } from "./tool";
 export const NOTHING_RELEVANT = "nothing relevant";
 
 export const SYSTEM1_INSTRUCTION =
-  "Quote the sentence of the documents that serves the purpose, after its document's number in brackets. If there is " +
+  "List the sentences of the documents that serve the purpose, word for word, one a line after a dash. If there are " +
   `none, write: ${NOTHING_RELEVANT}`;
 
 export const SYSTEM2_INSTRUCTION =
   "Research the question. Think, then call one tool and say in its purpose what you need to know, or give the answer " +
   "alone.";
 
-/** A document as System 1 reads it. `number` counts from 1 within the tool's result, so that quotes stay unique. */
+/** A document as System 1 reads it. `number` counts from 1 within the tool's result. */
 export function formatDocument(number: number, document: Pick<ToolDocument, "title" | "text">): string {
   return `[${number}] ${document.title}: ${document.text}\n`;
 }

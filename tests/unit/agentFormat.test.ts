@@ -64,15 +64,17 @@ describe("the chat template", () => {
 });
 
 describe("training sequences", () => {
-  it("let System 1 quote a sentence of the numbered document, word for word, or say that nothing is relevant", () => {
+  it("let System 1 quote a sentence of a document, word for word, or say of the subject that nothing is relevant", () => {
     let quotes = 0;
     for (const messages of system1) {
       const documents = (messages[1] as ChatMessage).content;
-      for (const { content } of messages.filter((message) => message.role === "assistant")) {
-        if (content === NOTHING_RELEVANT) continue;
-        const [, number, sentence] = /^\[(\d)\] (.+)$/.exec(content) as RegExpExecArray;
-        const article = documents.slice(documents.indexOf(`[${number}] `)).split("\n")[1];
-        expect(article).toContain(sentence);
+      for (let i = 1; i < messages.length; i += 2) {
+        const [, subject] = /Purpose: the .+? of (.+)$/.exec((messages[i] as ChatMessage).content) as RegExpExecArray;
+        const said = messages[i + 1]?.content;
+        if (said === `- ${subject}: ${NOTHING_RELEVANT}`) continue;
+        const [, sentence] = /^- (.+)$/.exec(said as string) as RegExpExecArray;
+        expect(documents).toContain(sentence);
+        expect(sentence).toContain(subject);
         quotes++;
       }
     }
@@ -80,16 +82,19 @@ describe("training sequences", () => {
   });
 
   it("never let System 1 deny what a document states", () => {
+    let denials = 0;
     for (const messages of system1) {
       const documents = (messages[1] as ChatMessage).content;
       for (let i = 1; i < messages.length; i += 2) {
-        if (messages[i + 1]?.content !== NOTHING_RELEVANT) continue;
+        if (!messages[i + 1]?.content.endsWith(NOTHING_RELEVANT)) continue;
         const purpose = /Purpose: the (.+?) of (.+)$/.exec((messages[i] as ChatMessage).content) as RegExpExecArray;
         const index = world.entities.findIndex((entity) => entity.name === purpose[2]);
         const statement = world.articles[index]?.statements.get(purpose[1] as string);
         expect(statement !== undefined && documents.includes(statement)).toBe(false);
+        denials++;
       }
     }
+    expect(denials).toBeGreaterThan(20);
   });
 
   it("let System 2 say only what the loop's parser reads, and end with the gold answer or with not knowing", () => {
