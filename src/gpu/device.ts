@@ -82,6 +82,9 @@ export async function openGpu(options: OpenGpuOptions = {}): Promise<Gpu> {
   }
 }
 
+/** A multiple of 4, as offsets of writes must be. */
+const WRITE_BYTES = 32 * 2 ** 20;
+
 const SOFTWARE_ADAPTER = /swiftshader|llvmpipe|lavapipe|software|basic render/i;
 
 export class Gpu {
@@ -267,7 +270,11 @@ export class Gpu {
 
   /** Writes bytes before anything that is submitted from now on. */
   write(buffer: GPUBuffer, offset: number, data: ArrayBufferView): void {
-    this.device.queue.writeBuffer(buffer, offset, data.buffer as ArrayBuffer, data.byteOffset, data.byteLength);
+    // In pieces: a browser moves each through memory that it shares with its GPU process.
+    for (let start = 0; start < data.byteLength; start += WRITE_BYTES) {
+      const bytes = Math.min(WRITE_BYTES, data.byteLength - start);
+      this.device.queue.writeBuffer(buffer, offset + start, data.buffer as ArrayBuffer, data.byteOffset + start, bytes);
+    }
   }
 
   encode(label: string): DispatchEncoder {

@@ -41,14 +41,15 @@ export class KvCache {
   async reserve(positions: number, longest: number): Promise<void> {
     if (positions > this.positions) {
       this.free();
+      const room = this.roomFor(positions);
       for (let layer = 0; layer < this.config.layers; layer++) {
-        const label = `key/value cache of layer ${layer} for ${positions} positions`;
-        const keys = await this.scope.allocate(label, positions * this.positionBytes);
+        const label = `key/value cache of layer ${layer} for ${room} positions`;
+        const keys = await this.scope.allocate(label, room * this.positionBytes);
         // Pushed at once, so that `free` finds it even when the next allocation fails.
         this.layers.push({ keys, values: keys });
-        this.layers[layer]!.values = await this.scope.allocate(label, positions * this.positionBytes);
+        this.layers[layer]!.values = await this.scope.allocate(label, room * this.positionBytes);
       }
-      this.positions = positions;
+      this.positions = room;
     }
     if (longest > this.anglePositions) {
       const room = 2 ** Math.ceil(Math.log2(Math.max(longest, 256)));
@@ -58,6 +59,12 @@ export class KvCache {
       this.scope.gpu.write(this.angles, 0, rotaryAngles(room, this.config));
       this.anglePositions = room;
     }
+  }
+
+  /** Rounded up by at most a quarter, so that a batch that is a little longer each time does not allocate each time. */
+  private roomFor(positions: number): number {
+    const step = Math.max(64, 2 ** (Math.floor(Math.log2(positions)) - 2));
+    return Math.min(this.maxPositions, Math.ceil(positions / step) * step);
   }
 
   /** Frees keys and values; the next `reserve` allocates them anew. */

@@ -37,7 +37,10 @@ export function maxChunkRows({ gpu, config }: Decoder, longest: number, everyRow
     everyRowToHead ? hiddenSize * vocabSize : 0,
   );
   const operations = OPERATIONS_PER_MS[gpu.isSoftware ? "software" : "hardware"] * DISPATCH_MS;
-  return Math.max(1, Math.min(MAX_CHUNK_ROWS, Math.floor(operations / perRow)));
+  const widest = Math.max(hiddenSize, (heads + 2 * kvHeads) * headDim, heads * padded(headDim), intermediateSize);
+  const { maxBindingBytes, maxBufferBytes } = gpu.limits;
+  const fitting = Math.floor(Math.min(maxBindingBytes, maxBufferBytes) / (padded(widest) * 4));
+  return Math.max(1, Math.min(MAX_CHUNK_ROWS, fitting, Math.floor(operations / perRow)));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Checkpoint, CheckpointTensor, TensorDtype } from "../checkpoint/ch
 import type { ModelConfig } from "../checkpoint/config";
 import { BYTES_PER_ELEMENT, decodeTensor, encodeTensor } from "../checkpoint/dtype";
 import type { Gpu } from "../gpu/device";
+import { GpuOutOfMemoryError } from "../gpu/errors";
 import type { BufferScope } from "../gpu/scope";
 
 /** A matrix [rows, width], or the part of one that starts at `startRow`. */
@@ -49,6 +50,8 @@ export interface LoadWeightsOptions {
   onProgress?: (loadedBytes: number, totalBytes: number) => void;
 }
 
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+
 /** Width of a row of 4-byte elements, or of a matrix: a multiple of 4. */
 export function padded(width: number): number {
   return Math.ceil(width / 4) * 4;
@@ -67,6 +70,7 @@ export async function loadWeights(
   const { config } = checkpoint;
   const totalBytes = [...checkpoint.tensors.values()].reduce((sum, tensor) => sum + storedBytes(tensor), 0);
   let loadedBytes = 0;
+  let waitingBytes = 0;
   onProgress?.(0, totalBytes);
 
   const tensor = (name: string) => checkpoint.tensors.get(name) as CheckpointTensor;
@@ -105,6 +109,15 @@ export async function loadWeights(
     const dtype = dtypes.size === 1 ? (sources[0]?.dtype as TensorDtype) : "F32";
     const totalRows = sources.reduce((sum, { shape }) => sum + (shape[0] as number), 0);
     const rowBytes = width * BYTES_PER_ELEMENT[dtype];
+    const needed = Math.min(maxRows, totalRows) * rowBytes;
+    if (needed > gpu.limits.maxBindingBytes) {
+      throw new GpuOutOfMemoryError(
+        `one binding of ${names.join(" and ")}`,
+        needed,
+        gpu.limits.maxBindingBytes,
+        gpu.liveBytes,
+      );
+    }
     const parts: Matrix[] = [];
     for (let startRow = 0; startRow < totalRows; startRow += maxRows) {
       const rows = Math.min(maxRows, totalRows - startRow);
@@ -127,6 +140,12 @@ export async function loadWeights(
         }
       }
       row = end;
+    }
+    // Written bytes wait in memory until the device has taken them.
+    waitingBytes += totalRows * rowBytes;
+    if (waitingBytes > MAX_WAITING_BYTES) {
+      await gpu.finish();
+      waitingBytes = 0;
     }
     return parts;
   };

@@ -71,7 +71,8 @@ export async function loadWgslModel(options: LoadWgslModelOptions): Promise<Lang
 class WgslModel implements LanguageModel {
   readonly capabilities = { embeddingsIn: true, hiddenStates: true };
   private readonly queue = new SerialQueue();
-  private isDisposed = false;
+  /** Ends what is running when the model is disposed of. */
+  private readonly disposal = new AbortController();
 
   constructor(
     readonly id: string,
@@ -121,10 +122,11 @@ class WgslModel implements LanguageModel {
     if (inputs.length === 0) throw new RangeError("forward: the batch is empty");
     const lengths = inputs.map((input, index) => checkInput(input, this.config, `input ${index}`));
     return this.enqueue(options.signal, async () => {
+      const signal = this.withDisposal(options.signal);
       const results: Float32Array[] = [];
       for (const { from, to } of this.split(lengths)) {
         const part = await this.withinMemory(from, to, (start, end) =>
-          this.forwardBatch(inputs.slice(start, end), lengths.slice(start, end), options),
+          this.forwardBatch(inputs.slice(start, end), lengths.slice(start, end), { ...options, signal }),
         );
         results.push(...part);
       }
@@ -146,26 +148,36 @@ class WgslModel implements LanguageModel {
     if (options.signal?.aborted) return results;
     await this.enqueue(undefined, async () => {
       const { decoder, tokenizer, buffers } = this;
-      for (const { from, to } of this.split(
-        active.map(({ request, promptTokens }) => positionsOf(request, promptTokens)),
-      )) {
-        if (options.signal?.aborted) return;
+      const signal = this.withDisposal(options.signal);
+      const positions = active.map(({ request, promptTokens }) => positionsOf(request, promptTokens));
+      for (const { from, to } of this.split(positions)) {
+        if (signal.aborted) break;
         const part = await this.withinMemory(from, to, (start, end) =>
-          generateBatch(decoder, tokenizer, buffers, active.slice(start, end), options),
+          generateBatch(decoder, tokenizer, buffers, active.slice(start, end), { ...options, signal }),
         );
         part.forEach((result, i) => {
           results[active[from + i]!.index] = result;
         });
       }
+      this.disposal.signal.throwIfAborted();
     });
     return results;
   }
 
+  /** Frees everything: at once, or, when a call is running, as soon as that has noticed. Its caller gets an error. */
   dispose(): void {
-    if (this.isDisposed) return;
-    this.isDisposed = true;
-    this.scope.freeAll();
-    this.decoder.gpu.pool.drain();
+    if (this.disposal.signal.aborted) return;
+    this.disposal.abort(new Error(`model ${this.id} has been disposed of`));
+    const free = () => {
+      this.scope.freeAll();
+      this.decoder.gpu.pool.drain();
+    };
+    if (this.queue.isIdle) free();
+    else void this.queue.run(async () => free());
+  }
+
+  private withDisposal(signal: AbortSignal | undefined): AbortSignal {
+    return signal ? AbortSignal.any([signal, this.disposal.signal]) : this.disposal.signal;
   }
 
   private async forwardBatch(
@@ -306,8 +318,7 @@ class WgslModel implements LanguageModel {
 
   private enqueue<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     return this.queue.run(async () => {
-      signal?.throwIfAborted();
-      if (this.isDisposed) throw new Error(`model ${this.id} has been disposed of`);
+      this.withDisposal(signal).throwIfAborted();
       return work();
     });
   }
