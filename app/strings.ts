@@ -92,7 +92,7 @@ export const strings = {
     title: "Dual-system run",
     intro: {
       system2: "System 2",
-      plans: "plans and calls a search with a purpose.",
+      plans: "plans and calls a tool with a purpose.",
       system1: "System 1",
       reads: "reads the results and hands back only what serves that purpose, so System 2's context stays small.",
     },
@@ -212,7 +212,7 @@ export const strings = {
     system2: "System 2",
     system2Role: "plans",
     tools: "Tools",
-    toolsRole: "search",
+    toolsRole: "return documents",
     system1: "System 1",
     system1Role: "reads",
   },
@@ -222,8 +222,8 @@ export const strings = {
     body: "Each step below fills in live, word by word, while the agent works.",
     ask: "Ask this question",
     steps: {
-      plan: "System 2 thinks, calls a search and says in the purpose what it needs to know.",
-      search: "The search returns whole documents, far more than the question needs.",
+      plan: "System 2 thinks, calls a tool and says in the purpose what it needs to know.",
+      search: "A search returns whole documents, far more than the question needs.",
       pack: "They are packed into as few bins as possible, each as large as System 1 can read.",
       read: "System 1 reads all bins at once and quotes only what serves the purpose.",
       back: "Only these quotes enter System 2's context. It plans the next step, or answers.",

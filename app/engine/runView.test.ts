@@ -35,7 +35,7 @@ test("a thought in tags ends where its tag does", () => {
 
 test("lanes stream side by side, and each keeps its own text", () => {
   const view = foldEvents(undefined, until("system1Token", 2))!;
-  expect(view.turns[0]!.lanes.map((lane) => lane.text)).toEqual(["[1] Ada", "nothing"]);
+  expect(view.turns[0]!.lanes.map((lane) => lane.text)).toEqual(["- Ada", "- Ada Mor"]);
   expect(view.turns[0]!.lanes.every((lane) => lane.outputTokens === undefined)).toBe(true);
 });
 

@@ -167,7 +167,7 @@ export function DocumentDetail({ document, index, turn, quote }: DocumentDetailP
 /** What System 1 quoted from a document, in any of the turn's lanes. */
 function quotesFrom(turn: TurnView, index: number): string[] {
   return turn.lanes.flatMap(({ text: output }) =>
-    splitQuotes(output, turn.documents?.length ?? 0)
+    splitQuotes(output, turn.documents ?? [])
       .filter((segment) => segment.document === index)
       .map((segment) => segment.text),
   );

@@ -39,6 +39,7 @@ export function Picture({ view }: { view: RunView }) {
                 style={{ gridColumn: 2 * i + 1 }}
                 data-from={gutterFrom(turns[i - 1], settings.useSystem1)}
               >
+                <span className={classes.leave} />
                 <span className={classes.climb} />
                 <span className={classes.enter} />
               </div>

@@ -16,12 +16,12 @@ interface QuoteTextProps {
 }
 
 export function QuoteText({ text, turn, documents }: QuoteTextProps) {
-  const segments = splitQuotes(text, documents.length);
-  const nothing = segments.filter((segment) => segment.text === strings.run.nothingRelevant);
+  const segments = splitQuotes(text, documents);
+  const nothing = segments.filter((segment) => segment.nothing);
   return (
     <>
-      {segments.map(({ text: words, document }, i) => {
-        if (words === strings.run.nothingRelevant) return null;
+      {segments.map(({ text: words, document, nothing: denies }, i) => {
+        if (denies) return null;
         if (document === undefined)
           return (
             <p key={i} className={classes.plain}>

@@ -6,6 +6,7 @@ import { strings } from "../../strings";
 import { BinsFigure } from "./BinsFigure";
 import { CellLabel } from "./LaneLabel";
 import { QuoteText } from "./QuoteText";
+import { splitQuotes } from "./quotes";
 import { Selectable } from "./Selectable";
 import classes from "./System1Cell.module.css";
 
@@ -35,7 +36,7 @@ export function System1Cell({ turn, number, useSystem1 }: { turn: TurnView; numb
 function Lane({ lane, turn, number }: { lane: LaneView; turn: TurnView; number: number }) {
   const { bin, ms, outputTokens } = lane;
   const running = outputTokens === undefined;
-  const silent = !running && lane.text.trim() === text.nothingRelevant;
+  const silent = !running && splitQuotes(lane.text, turn.documents ?? []).every((segment) => segment.nothing);
   return (
     <Selectable
       selection={{ part: "lane", turn: turn.turn, bin }}

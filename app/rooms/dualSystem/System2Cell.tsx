@@ -100,12 +100,12 @@ function Words({ turn, number, gold, active }: WordsProps) {
       )}
       {call && (
         <div className={classes.call}>
-          <p className={classes.function}>
+          <div className={classes.function}>
             <b>{call.name}</b>
             {Object.entries(call.arguments).map(([name, value]) => (
-              <span key={name}> {typeof value === "string" ? `“${value}”` : `${name} ${JSON.stringify(value)}`}</span>
+              <Argument key={name} name={name} value={value} />
             ))}
-          </p>
+          </div>
           <p className={classes.purpose}>
             <span className={classes.tag}>{text.purpose}</span>
             {call.purpose}
@@ -115,6 +115,12 @@ function Words({ turn, number, gold, active }: WordsProps) {
       {answer && <Answer answer={answer} gold={gold} />}
     </Selectable>
   );
+}
+
+/** Programs keep their lines; short texts stand in quotes. */
+function Argument({ name, value }: { name: string; value: unknown }) {
+  if (name === "code") return <pre className={classes.code}>{String(value)}</pre>;
+  return <span> {typeof value === "string" ? `“${value}”` : `${name} ${JSON.stringify(value)}`}</span>;
 }
 
 function Answer({ answer, gold }: { answer: NonNullable<TurnView["answer"]>; gold: readonly string[] | undefined }) {
