@@ -3,6 +3,7 @@ export type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoin
 export type { ModelConfig } from "./checkpoint/config";
 export { type DualEvaluation, evaluateDual } from "./dual/evaluate";
 export { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./dual/loop";
+export { NOTHING_RELEVANT } from "./dual/prompts";
 export type { Tool, ToolDocument } from "./dual/tool";
 export { type PythonRunner, pythonTool } from "./dual/tools/python";
 export { type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
