@@ -6,7 +6,8 @@
  * Two walls. JavaScript: after loading, the worker's global object keeps the language and nothing else (no network, no
  * storage, no timers, no workers), and no code can be made from text, so that a program that finds a way into
  * JavaScript finds nothing there. Python: the modules that lead to JavaScript are hidden, and files cannot be written.
- * After every program the interpreter's whole memory is put back, so nothing that it changed is left.
+ * Before every program the interpreter's whole memory is put back, so nothing is left of the program before. (Not
+ * after it: what a program left in the queue of promises still runs in memory that it knows.)
  */
 
 /** @typedef {import("./pythonMessages").PythonMessage} PythonMessage */
@@ -179,11 +180,14 @@ async function openPython({ pyodide: pyodideUrl, runtime, fetchFile, post }) {
   const run = pyodide.runPython(PRELUDE);
   forbidWriting(pyodide.FS);
   lockGlobals();
+  // What a program leaves to the garbage collector is gone before that comes round.
+  pyodide._module.finalizationRegistry = { register() {}, unregister() {} };
   const restore = snapshot(pyodide);
   return (code) => {
     /** @type {string} */
     let outcome;
     try {
+      restore();
       outcome = run(code, PYTHON_OUTPUT_LIMIT, PYTHON_ERROR_LIMIT);
     } catch (error) {
       post({ type: "crashed", message: `Python crashed: ${error instanceof Error ? error.message : error}` });
@@ -191,7 +195,6 @@ async function openPython({ pyodide: pyodideUrl, runtime, fetchFile, post }) {
     }
     const text = outcome.slice(1);
     post(outcome.startsWith("+") ? { type: "output", text } : { type: "error", message: text });
-    restore();
   };
 }
 
@@ -232,8 +235,11 @@ function forbidWriting(fs) {
   file.stream.write = refuse;
 }
 
-/** Deletes what is not in KEPT_GLOBALS from the global object and its prototypes, and every way to make code of text. */
-function lockGlobals() {
+/**
+ * Deletes what is not in KEPT_GLOBALS from the global object and its prototypes, and every way to make code of text.
+ * There is no way back.
+ */
+export function lockGlobals() {
   const blocked = () => {
     throw new EvalError("code from text is not allowed here");
   };
