@@ -20,8 +20,7 @@ export class EngineError extends Error {
 export function problemOf(error: unknown): EngineProblem {
   if (error instanceof EngineError) return { kind: error.kind, detail: error.message };
   if (error instanceof CheckpointError) {
-    // A failed connection is the cause of the error; a missing file has none.
-    const unreachable = error.cause !== undefined || /is missing|the server answered/.test(error.message);
+    const unreachable = /is missing|the server answered/.test(error.message) || isNetworkFailure(error.cause);
     return { kind: unreachable ? "modelFilesMissing" : "modelInvalid", detail: error.message };
   }
   const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
@@ -32,4 +31,11 @@ export function problemOf(error: unknown): EngineProblem {
   if (error instanceof GpuOutOfMemoryError) return { kind: "outOfMemory", detail };
   if (error instanceof DeviceLostError) return { kind: "deviceLost", detail };
   return { kind: "engineFailed", detail };
+}
+
+/** What `fetch` throws when a connection fails, in the words of the three engines and of Node. */
+function isNetworkFailure(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isFetch = error instanceof TypeError && /fetch|network|load failed|terminated/i.test(error.message);
+  return isFetch || isNetworkFailure(error.cause);
 }
