@@ -11,11 +11,15 @@ enable subgroups;
 // WORDS = ceil(D / 4 / SUBGROUP).
 // Reference: src/reference/attention.ts
 
-override HEADS: u32;
-override KV_HEADS: u32;
-override HEAD_DIM: u32;
 /// Invocations in a subgroup: 4 or 8.
 override SUBGROUP: u32;
+
+/// Not `override`s: this shader takes software devices long to compile, so that models of many shapes share one.
+struct Shape {
+  heads: u32,
+  kv_heads: u32,
+  head_dim: u32,
+}
 
 @group(0) @binding(0) var<uniform> this_pass: Pass;
 /// First row and number of rows.
@@ -25,6 +29,7 @@ override SUBGROUP: u32;
 @group(0) @binding(4) var<storage, read> keys: array<CacheWord>;
 @group(0) @binding(5) var<storage, read> values: array<CacheWord>;
 @group(0) @binding(6) var<storage, read_write> output: array<vec4f>;
+@group(0) @binding(7) var<uniform> shape: Shape;
 
 /// Results on their way out: one store in a loop is compiled much faster than one for each.
 var<workgroup> results: array<vec4f, QUERIES * WORDS * SUBGROUP>;
@@ -58,14 +63,14 @@ fn forward(
   @builtin(subgroup_invocation_id) lane: u32,
 ) {
   let number = workgroup_number(workgroup, workgroups);
-  if (number / KV_HEADS >= this_pass.tiles) {
+  if (number / shape.kv_heads >= this_pass.tiles) {
     return;
   }
-  let head_vec4 = (HEAD_DIM + 3u) / 4u;
-  let group = HEADS / KV_HEADS;
-  let kv_head = number % KV_HEADS;
-  let tile = tiles[number / KV_HEADS];
-  let first_key = rows[tile.x].cache_start * KV_HEADS + kv_head;
+  let head_vec4 = (shape.head_dim + 3u) / 4u;
+  let group = shape.heads / shape.kv_heads;
+  let kv_head = number % shape.kv_heads;
+  let tile = tiles[number / shape.kv_heads];
+  let first_key = rows[tile.x].cache_start * shape.kv_heads + kv_head;
   // Rows of a tile have positions one after the other; the last one sees the most keys.
   let visible = rows[tile.x].position + 1u;
   let tile_visible = visible + tile.y - 1u;
@@ -76,7 +81,7 @@ fn forward(
   var highest: array<f32, QUERIES>;
   var totals: array<f32, QUERIES>;
   for (var i = 0u; i < QUERIES; i++) {
-    let at = ((tile.x + min(i / group, tile.y - 1u)) * HEADS + kv_head * group + i % group) * head_vec4;
+    let at = ((tile.x + min(i / group, tile.y - 1u)) * shape.heads + kv_head * group + i % group) * head_vec4;
     for (var w = 0u; w < WORDS; w++) {
       let word = w * SUBGROUP + lane;
       // Beyond the head's end a word counts nothing.
@@ -94,7 +99,7 @@ fn forward(
   for (var block = 0u; block < tile_visible; block += SUBGROUP) {
     let count = min(SUBGROUP, tile_visible - block);
     for (var j = 0u; j < count; j++) {
-      let at = (first_key + (block + j) * KV_HEADS) * head_vec4;
+      let at = (first_key + (block + j) * shape.kv_heads) * head_vec4;
       for (var i = 0u; i < QUERIES; i++) {
         partials[i] = 0.0;
       }
@@ -121,7 +126,7 @@ fn forward(
       }
     }
     for (var j = 0u; j < count; j++) {
-      let at = (first_key + (block + j) * KV_HEADS) * head_vec4;
+      let at = (first_key + (block + j) * shape.kv_heads) * head_vec4;
       for (var w = 0u; w < WORDS; w++) {
         let value = unpack_cache(values[at + min(w * SUBGROUP + lane, head_vec4 - 1u)]);
         for (var i = 0u; i < QUERIES; i++) {
@@ -141,7 +146,7 @@ fn forward(
   for (var i = lane; i < tile.y * group * head_vec4; i += SUBGROUP) {
     let index = i / head_vec4;
     let head = kv_head * group + index % group;
-    output[((tile.x + index / group) * HEADS + head) * head_vec4 + i % head_vec4] =
+    output[((tile.x + index / group) * shape.heads + head) * head_vec4 + i % head_vec4] =
       results[index * WORDS * SUBGROUP + i % head_vec4];
   }
 }

@@ -99,7 +99,7 @@ export class Decoder {
       encoder.dispatch(attention.kernel, bindings, pass.rowCount * heads);
     } else {
       const kernel = pass.tileCount < pass.rowCount ? attention.ofMany : attention.ofOne;
-      const bindings = [pass.uniform, pass.tiles, pass.rows, query, keys, values, mixed];
+      const bindings = [pass.uniform, pass.tiles, pass.rows, query, keys, values, mixed, attention.shape];
       encoder.dispatch(kernel, bindings, pass.tileCount * kvHeads);
     }
   }

@@ -41,9 +41,13 @@ export interface Product {
 export type Attention =
   | { kernel: Kernel }
   | {
-      tileRows: number /** For tiles of up to `tileRows` rows. */;
-      ofMany: Kernel /** For tiles of one row. */;
+      tileRows: number;
+      /** For tiles of up to `tileRows` rows. */
+      ofMany: Kernel;
+      /** For tiles of one row. */
       ofOne: Kernel;
+      /** The uniform `Shape`. */
+      shape: GPUBuffer;
     };
 
 export interface DecoderKernels {
@@ -126,7 +130,7 @@ export async function buildKernels(
       EPSILON: config.rmsNormEps,
       ...rope,
     }),
-    buildAttention(gpu, config, cacheDtype),
+    buildAttention(scope, config, cacheDtype),
     build("gatherRows", shaders.gatherRows(), { WIDTH4: padded(hiddenSize) / 4 }),
     build("sample", shaders.sample(), {
       VOCAB: vocabSize,
@@ -223,25 +227,30 @@ async function buildProductVariants(gpu: Gpu, dtype: TensorDtype): Promise<Varia
   ]);
 }
 
-async function buildAttention(gpu: Gpu, config: ModelConfig, cacheDtype: CacheDtype): Promise<Attention> {
+async function buildAttention(scope: BufferScope, config: ModelConfig, cacheDtype: CacheDtype): Promise<Attention> {
+  const { gpu } = scope;
   const { heads, kvHeads, headDim } = config;
-  const shape = { HEADS: heads, KV_HEADS: kvHeads, HEAD_DIM: headDim };
   const group = heads / kvHeads;
   const words = headDim / 4 / (gpu.subgroupSize ?? 1);
   if (hasFixedSubgroups(gpu) && group <= TILE_QUERIES && words <= MAX_TILE_WORDS) {
-    const tileRows = Math.floor(TILE_QUERIES / group);
-    const build = (queries: number) => {
-      const code = shaders.attentionSubgroup(cacheDtype, queries, Math.ceil(words));
-      const constants = { ...shape, SUBGROUP: gpu.subgroupSize as number };
-      return gpu.kernel({ label: "attention", code, constants });
-    };
-    const [ofMany, ofOne] = await Promise.all([build(tileRows * group), build(group)]);
-    return { tileRows, ofMany, ofOne };
+    const build = (queries: number) =>
+      gpu.kernel({
+        label: "attention",
+        code: shaders.attentionSubgroup(cacheDtype, queries, Math.ceil(words)),
+        constants: { SUBGROUP: gpu.subgroupSize as number },
+      });
+    const [shape, ofMany, ofOne] = await Promise.all([
+      scope.uniform("shape of attention", [heads, kvHeads, headDim]),
+      build(TILE_QUERIES),
+      // Powers of two, so that few different ones are compiled.
+      build(2 ** Math.ceil(Math.log2(group))),
+    ]);
+    return { tileRows: Math.floor(TILE_QUERIES / group), ofMany, ofOne, shape };
   }
   // As many invocations as a head has vec4s at least, as the values are summed by vec4.
   const LANES = Math.max(64, 2 ** Math.ceil(Math.log2(headDim / 4)));
-  const code = shaders.attention(cacheDtype);
-  return { kernel: await gpu.kernel({ label: "attention", code, constants: { ...shape, LANES } }) };
+  const constants = { HEADS: heads, KV_HEADS: kvHeads, HEAD_DIM: headDim, LANES };
+  return { kernel: await gpu.kernel({ label: "attention", code: shaders.attention(cacheDtype), constants }) };
 }
 
 /** The subgroup kernels are for software devices, whose subgroups are vectors of the CPU. */

@@ -55,3 +55,53 @@ export function attention(q: Float64Array, k: Float64Array, v: Float64Array, sha
   }
   return out;
 }
+
+/** Gradients of `attention`. @param dOut [sum of queryLengths, heads, headDim] */
+export function attentionBackward(
+  dOut: Float64Array,
+  q: Float64Array,
+  k: Float64Array,
+  v: Float64Array,
+  shape: AttentionShape,
+): { dQ: Float64Array; dK: Float64Array; dV: Float64Array } {
+  const { heads, kvHeads, headDim, queryLengths, keyLengths = queryLengths } = shape;
+  const dQ = new Float64Array(q.length);
+  const dK = new Float64Array(k.length);
+  const dV = new Float64Array(v.length);
+  const root = Math.sqrt(headDim);
+  let firstQuery = 0;
+  let firstKey = 0;
+  for (let sequence = 0; sequence < queryLengths.length; sequence++) {
+    const queries = queryLengths[sequence]!;
+    const keys = keyLengths[sequence]!;
+    for (let t = 0; t < queries; t++) {
+      const visible = keys - queries + t + 1;
+      for (let head = 0; head < heads; head++) {
+        const kvHead = Math.floor(head / (heads / kvHeads));
+        const qStart = ((firstQuery + t) * heads + head) * headDim;
+        const kvStart = (key: number) => ((firstKey + key) * kvHeads + kvHead) * headDim;
+        const scores = new Float64Array(visible);
+        const dWeights = new Float64Array(visible);
+        for (let key = 0; key < visible; key++) {
+          for (let i = 0; i < headDim; i++) {
+            scores[key]! += (q[qStart + i]! * k[kvStart(key) + i]!) / root;
+            dWeights[key]! += dOut[qStart + i]! * v[kvStart(key) + i]!;
+          }
+        }
+        const weights = softmax(scores, visible);
+        const mean = weights.reduce((sum, weight, key) => sum + weight * dWeights[key]!, 0);
+        for (let key = 0; key < visible; key++) {
+          const dScore = (weights[key]! * (dWeights[key]! - mean)) / root;
+          for (let i = 0; i < headDim; i++) {
+            dQ[qStart + i]! += dScore * k[kvStart(key) + i]!;
+            dK[kvStart(key) + i]! += dScore * q[qStart + i]!;
+            dV[kvStart(key) + i]! += weights[key]! * dOut[qStart + i]!;
+          }
+        }
+      }
+    }
+    firstQuery += queries;
+    firstKey += keys;
+  }
+  return { dQ, dK, dV };
+}

@@ -18,3 +18,17 @@ export function embedding(ids: ArrayLike<number>, table: Float64Array, hiddenSiz
   }
   return rows;
 }
+
+/** Gradient of `embedding` by the table, [vocabSize, hiddenSize]. @param dRows [T, hiddenSize] */
+export function embeddingBackward(
+  dRows: Float64Array,
+  ids: ArrayLike<number>,
+  vocabSize: number,
+  hiddenSize: number,
+): Float64Array {
+  const dTable = new Float64Array(vocabSize * hiddenSize);
+  for (let t = 0; t < ids.length; t++) {
+    for (let i = 0; i < hiddenSize; i++) dTable[ids[t]! * hiddenSize + i]! += dRows[t * hiddenSize + i]!;
+  }
+  return dTable;
+}

@@ -21,3 +21,31 @@ export function linear(x: Float64Array, weight: Float64Array, inSize: number, bi
   }
   return y;
 }
+
+/**
+ * Gradients of `linear`.
+ * @param dY [rows, outSize]
+ */
+export function linearBackward(
+  dY: Float64Array,
+  x: Float64Array,
+  weight: Float64Array,
+  inSize: number,
+): { dX: Float64Array; dWeight: Float64Array; dBias: Float64Array } {
+  const rows = x.length / inSize;
+  const outSize = weight.length / inSize;
+  const dX = new Float64Array(x.length);
+  const dWeight = new Float64Array(weight.length);
+  const dBias = new Float64Array(outSize);
+  for (let row = 0; row < rows; row++) {
+    for (let out = 0; out < outSize; out++) {
+      const d = dY[row * outSize + out]!;
+      dBias[out]! += d;
+      for (let i = 0; i < inSize; i++) {
+        dX[row * inSize + i]! += d * weight[out * inSize + i]!;
+        dWeight[out * inSize + i]! += d * x[row * inSize + i]!;
+      }
+    }
+  }
+  return { dX, dWeight, dBias };
+}

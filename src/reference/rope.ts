@@ -29,3 +29,16 @@ export function rope(
   }
   return y;
 }
+
+/** Gradient of `rope`: a rotation's is the rotation back. @param dY [T, heads, headDim] */
+export function ropeBackward(
+  dY: Float64Array,
+  positions: ArrayLike<number>,
+  shape: { heads: number; headDim: number; ropeTheta: number },
+): Float64Array {
+  return rope(
+    dY,
+    Array.from(positions, (position) => -position),
+    shape,
+  );
+}

@@ -1,0 +1,126 @@
+/** y = x W^T + b, with a frozen or a trainable weight. */
+import type { Binding } from "../../gpu/kernel";
+import { kernel } from "../shaders";
+import type { Tape } from "../tape";
+import { padded, type Tensor } from "../tensor";
+
+/** Bits of `Product.kind` in shaders/common/matmulOutput.wgsl. */
+const HAS_BIAS = 1;
+
+/** Rows of a weight and where they begin; whole unless `linearRows` takes a part. */
+export interface WeightRows {
+  weight: Tensor;
+  start: number;
+  count: number;
+}
+
+/**
+ * @param x [R, K]
+ * @param weight [N, K] as in checkpoints; frozen ones may be bf16 or f16
+ * @param bias [1, N]
+ * @returns [R, N]
+ * @throws RangeError when the shapes do not fit
+ */
+export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
+  const { tape } = x;
+  if (x.columns !== weight.columns) {
+    throw new RangeError(
+      `linear: ${x.label} is [${x.rows}, ${x.columns}], ${weight.label} is [${weight.rows}, ${weight.columns}]`,
+    );
+  }
+  if (bias && (bias.rows !== 1 || bias.columns !== weight.rows)) {
+    throw new RangeError(`linear: ${bias.label} is [${bias.rows}, ${bias.columns}] instead of [1, ${weight.rows}]`);
+  }
+  const output = tape.empty(`${weight.label} product`, x.rows, weight.rows, tape.needsGrad(x, weight, bias));
+  const whole = { weight, start: 0, count: weight.rows };
+  productForward(tape, x, whole, output, bias);
+  tape.record([output], [weight.requiresGrad ? x : undefined, weight, bias], (savedX, savedWeight) => {
+    const dOutput = output.grad as Tensor;
+    const rows = { ...whole, weight: savedWeight };
+    productBackwardInput(tape, dOutput, rows, tape.gradTarget(x));
+    if (savedX) productBackwardWeight(tape, dOutput, savedX, tape.gradTarget(weight));
+    if (bias) columnSums(tape, dOutput, tape.gradTarget(bias));
+  });
+  return output;
+}
+
+type Target = ReturnType<Tape["gradTarget"]>;
+
+/** Writes x W^T (+ bias) of some rows of W to `output`. */
+export function productForward(tape: Tape, x: Tensor, rows: WeightRows, output: Tensor, bias?: Tensor): void {
+  const { queue, gpu } = tape;
+  const { dtype } = rows.weight;
+  const kind = bias ? HAS_BIAS : 0;
+  // Kernels write pairs of columns and leave the rest of the padding alone.
+  if (padded(output.columns) - output.columns >= 2) queue.clear(output.buffer, output.bytes);
+  const product = queue.uniform([x.pitch / 4, output.columns, output.pitch / 2, 0, kind]);
+  const pass = queue.uniform([x.rows, 0, 0]);
+  const bindings: Binding[] = [pass, x.buffer, binding(rows), bias?.buffer ?? x.buffer, output.buffer, product];
+  const size = gpu.subgroupSize;
+  if (gpu.isSoftware && (size === 4 || size === 8)) {
+    const ROWS = x.rows <= 4 ? 4 : 16;
+    queue.dispatch(
+      kernel("matmulSubgroup", "forward", { weights: dtype, constants: { ROWS, LANES: 32, SUBGROUP: size } }),
+      bindings,
+      [Math.ceil(output.columns / 128), Math.ceil(x.rows / ROWS)],
+    );
+    return;
+  }
+  const lanes = gpu.isSoftware ? { COL_LANES: 32, K_LANES: 1 } : { COL_LANES: 8, K_LANES: 8 };
+  queue.dispatch(kernel("matmul", "forward", { weights: dtype, constants: { ROWS: 4, ...lanes } }), bindings, [
+    Math.ceil(output.columns / (4 * lanes.COL_LANES)),
+    Math.ceil(x.rows / 4),
+  ]);
+}
+
+/** Adds dY W of some rows of W to the gradient of x. */
+export function productBackwardInput(tape: Tape, dOutput: Tensor, rows: WeightRows, target: Target): void {
+  if (!target) return;
+  const in4 = rows.weight.pitch / 4;
+  tape.queue.dispatch(
+    kernel("linear", "backward_input", { weights: rows.weight.dtype }),
+    [
+      tape.queue.uniform([dOutput.rows, in4, rows.count, dOutput.pitch / 4, target.accumulates]),
+      dOutput.buffer,
+      binding(rows),
+      target.buffer,
+    ],
+    [Math.ceil(in4 / 32), Math.ceil(dOutput.rows / 8)],
+  );
+}
+
+/** Adds dY^T x to the gradient of a weight, from its row `start` on. */
+export function productBackwardWeight(tape: Tape, dOutput: Tensor, x: Tensor, target: Target, start = 0): void {
+  if (!target) return;
+  const in4 = x.pitch / 4;
+  const bytes = dOutput.columns * in4 * 16;
+  tape.queue.dispatch(
+    kernel("linear", "backward_weight", { weights: "F32" }),
+    [
+      tape.queue.uniform([dOutput.rows, in4, dOutput.columns, dOutput.pitch / 4, target.accumulates]),
+      dOutput.buffer,
+      x.buffer,
+      { buffer: target.buffer, offset: start * in4 * 16, size: bytes },
+    ],
+    [Math.ceil(in4 / 32), Math.ceil(dOutput.columns / 8)],
+  );
+}
+
+/** Adds the sums of columns to the gradient of a bias [1, N]. */
+export function columnSums(tape: Tape, dOutput: Tensor, target: Target): void {
+  if (!target) return;
+  const lanes = tape.gpu.isSoftware ? { BIAS_COLUMNS: 32, BIAS_LANES: 1 } : { BIAS_COLUMNS: 8, BIAS_LANES: 16 };
+  const out4 = dOutput.pitch / 4;
+  tape.queue.dispatch(
+    kernel("linear", "backward_bias", { weights: "F32", constants: lanes }),
+    [tape.queue.uniform([dOutput.rows, 0, dOutput.columns, out4, target.accumulates]), dOutput.buffer, target.buffer],
+    Math.ceil(out4 / lanes.BIAS_COLUMNS),
+  );
+}
+
+/** A run of rows; those that begin elsewhere than at 0 must begin at a multiple of 64, for the device's alignment. */
+function binding({ weight, start, count }: WeightRows): Binding {
+  if (start === 0 && count === weight.rows) return weight.buffer;
+  const rowBytes = weight.pitch * (weight.dtype === "F32" ? 4 : 2);
+  return { buffer: weight.buffer, offset: start * rowBytes, size: count * rowBytes };
+}

@@ -1,0 +1,11 @@
+/** How kernels that reduce rows are laid out: many invocations a row on a GPU, one where barriers are slow. */
+import type { Gpu } from "../gpu/device";
+
+export function rowLanes(gpu: Gpu): { LANES: number; ROWS: number } {
+  return gpu.isSoftware ? { LANES: 1, ROWS: 8 } : { LANES: 64, ROWS: 1 };
+}
+
+/** Invocations of a reduction down the columns: side by side, and one above the other. */
+export function columnLanes(gpu: Gpu): { columns: number; lanes: number } {
+  return gpu.isSoftware ? { columns: 32, lanes: 1 } : { columns: 8, lanes: 16 };
+}

@@ -1,0 +1,93 @@
+/** The shaders of tensor operations with the preludes their headers name; one KernelSource object for each use. */
+import grid from "../../shaders/common/grid.wgsl?raw";
+import matmulOutput from "../../shaders/common/matmulOutput.wgsl?raw";
+import passRows from "../../shaders/common/rows.wgsl?raw";
+import weightBf16 from "../../shaders/common/weightBf16.wgsl?raw";
+import weightF16 from "../../shaders/common/weightF16.wgsl?raw";
+import weightF32 from "../../shaders/common/weightF32.wgsl?raw";
+import matmul from "../../shaders/matmul.wgsl?raw";
+import matmulSubgroup from "../../shaders/matmulSubgroup.wgsl?raw";
+import rmsNorm from "../../shaders/rmsNorm.wgsl?raw";
+import adamW from "../../shaders/tensor/adamW.wgsl?raw";
+import add from "../../shaders/tensor/add.wgsl?raw";
+import attention from "../../shaders/tensor/attention.wgsl?raw";
+import clippedPolicy from "../../shaders/tensor/clippedPolicy.wgsl?raw";
+import copyRows from "../../shaders/tensor/copyRows.wgsl?raw";
+import gather from "../../shaders/tensor/gather.wgsl?raw";
+import gelu from "../../shaders/tensor/gelu.wgsl?raw";
+import layerNorm from "../../shaders/tensor/layerNorm.wgsl?raw";
+import linear from "../../shaders/tensor/linear.wgsl?raw";
+import logProb from "../../shaders/tensor/logProb.wgsl?raw";
+import regroup from "../../shaders/tensor/regroup.wgsl?raw";
+import rmsNormGradient from "../../shaders/tensor/rmsNorm.wgsl?raw";
+import rope from "../../shaders/tensor/rope.wgsl?raw";
+import rowLoss from "../../shaders/tensor/rowLoss.wgsl?raw";
+import scale from "../../shaders/tensor/scale.wgsl?raw";
+import swiglu from "../../shaders/tensor/swiglu.wgsl?raw";
+import type { TensorDtype } from "../checkpoint/checkpoint";
+import type { KernelSource } from "../gpu/kernel";
+
+const shaders = {
+  adamW: [adamW, grid],
+  add: [add, grid],
+  attention: [attention, grid],
+  clippedPolicy: [clippedPolicy, grid],
+  copyRows: [copyRows, grid],
+  gather: [gather, grid],
+  gelu: [gelu, grid],
+  layerNorm: [layerNorm, grid],
+  linear: [linear],
+  logProb: [logProb, grid],
+  regroup: [regroup, grid],
+  rope: [rope, grid],
+  rowLoss: [rowLoss, grid],
+  scale: [scale, grid],
+  swiglu: [swiglu, grid],
+  matmul: [matmul, passRows, matmulOutput],
+  matmulSubgroup: [matmulSubgroup, passRows, matmulOutput],
+  rmsNorm: [rmsNorm, passRows, grid],
+  rmsNormGradient: [rmsNormGradient, grid],
+} as const;
+
+export type ShaderName = keyof typeof shaders;
+
+const weightPrelude: Readonly<Record<TensorDtype, string>> = { F32: weightF32, BF16: weightBf16, F16: weightF16 };
+
+const known = new Map<string, KernelSource>();
+
+/**
+ * An entry point of a shader.
+ * @param weights format of the weights, for shaders that read them
+ * @param definitions `const` numbers that WGSL cannot take as `override`: lengths of arrays in registers
+ */
+export function kernel(
+  name: ShaderName,
+  entryPoint: string,
+  {
+    weights,
+    constants = {},
+    definitions = {},
+  }: {
+    weights?: TensorDtype;
+    constants?: Readonly<Record<string, number>>;
+    definitions?: Readonly<Record<string, number>>;
+  } = {},
+): KernelSource {
+  const key = JSON.stringify([name, entryPoint, weights, constants, definitions]);
+  let source = known.get(key);
+  if (!source) {
+    const [shader, ...preludes] = shaders[name];
+    const enables = shader.match(/^enable .*;$/gm) ?? [];
+    const consts = Object.entries(definitions).map(([constant, value]) => `const ${constant} = ${value}u;`);
+    const code = [
+      ...enables,
+      ...consts,
+      ...(weights ? [weightPrelude[weights]] : []),
+      ...preludes,
+      shader.replace(/^enable .*;$/gm, ""),
+    ].join("\n");
+    source = { label: `${name}.${entryPoint}`, code, entryPoint, constants };
+    known.set(key, source);
+  }
+  return source;
+}
