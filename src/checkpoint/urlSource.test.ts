@@ -76,6 +76,20 @@ describe("urlSource", () => {
     ]);
   });
 
+  it("asks for parts past the browser's cache, and for whole files through it", async () => {
+    behave = good(bytes);
+    const caches: (RequestCache | undefined)[] = [];
+    const fetchFile: typeof fetch = (input, init) => {
+      caches.push(init?.cache);
+      return fetch(input, init);
+    };
+    const source = urlSource(base, { fetchFile, wholeFileBytes: 0 });
+    await source.size("a");
+    await source.range("a", 10, 20);
+    await source.file("a");
+    expect(caches).toEqual(["no-store", "no-store", undefined]);
+  });
+
   it("opens a sharded checkpoint over the network", async () => {
     const config = parseConfig({
       model_type: "llama",

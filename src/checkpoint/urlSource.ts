@@ -102,7 +102,7 @@ export function urlSource(
       return known;
     }
     // One byte is asked for instead of HEAD: Content-Range tells the true size even where HEAD is compressed or refused.
-    const response = await request(name, { headers: { Range: "bytes=0-0" } }, signal);
+    const response = await request(name, partOf(0, 1), signal);
     if (!response) {
       return undefined;
     }
@@ -148,8 +148,7 @@ export function urlSource(
       return new Uint8Array(0);
     }
     const isSmall = (sizes.get(name) ?? Number.POSITIVE_INFINITY) <= wholeFileBytes;
-    const headers = isSmall ? undefined : { Range: `bytes=${start}-${end - 1}` };
-    const response = await request(name, { headers }, signal);
+    const response = await request(name, isSmall ? {} : partOf(start, end), signal);
     if (!response) {
       throw new CheckpointError(`${label}: ${name} is missing`);
     }
@@ -218,6 +217,14 @@ export function urlSource(
   }
 
   return { label, file, range, size };
+}
+
+/**
+ * Asks for bytes [start, end), past the browser's cache: where a server compresses whole files, Chromium's cache cuts
+ * parts out of the compressed bytes.
+ */
+function partOf(start: number, end: number): RequestInit {
+  return { headers: { Range: `bytes=${start}-${end - 1}` }, cache: "no-store" };
 }
 
 /** `bytes 0-9/100` as [start, end) and total; the star form of a 416 has a total alone. */
