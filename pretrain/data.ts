@@ -1,6 +1,7 @@
 /**
  * Writes training rows of both systems for train.py: fixed-length rows of whole sequences, ordered from easy to hard.
- * usage: node pretrain/run.mjs data --tokenizer DIR --out FILE --rows N [--length 384] [--seed 0] [--easy 0.4]
+ * usage: node pretrain/run.mjs data --tokenizer DIR --out FILE --rows N [--length 384] [--seed 0] [--easy 0.4] [--system2 0.3]
+ * `easy` is the share of rows over which bins grow, `system2` the share of sequences that are System 2's.
  * File: "TWIN", then u32 rows, length; then per row: u16 ids[length], u8 flags[length] (bit 0: the token is a target,
  * bits 1-7: number of its sequence within the row, from 1; 0 is padding).
  */
@@ -15,8 +16,6 @@ import { type BinLimits, programOutputSequence, system1Sequence } from "./system
 import { system2Sequence } from "./system2Data";
 
 const TOOLS = ["search", "python"];
-/** Share of sequences that are System 2's. */
-const SYSTEM2 = 0.3;
 const ROWS_PER_WORLD = 8;
 
 interface TokenizerFile {
@@ -67,6 +66,7 @@ export function main(args: string[]): void {
       length: { type: "string", default: "384" },
       seed: { type: "string", default: "0" },
       easy: { type: "string", default: "0.4" },
+      system2: { type: "string", default: "0.3" },
     },
   });
   if (!values.tokenizer || !values.out || !values.rows)
@@ -100,7 +100,7 @@ export function main(args: string[]): void {
     let sequence = 1;
     for (let attempt = 0; attempt < 4 && length - at > 60; attempt++) {
       const encoded = encodeSpans(
-        drawSequence(random, world, count, limitsAt(random, difficulty), length - at),
+        drawSequence(random, world, count, limitsAt(random, difficulty), length - at, Number(values.system2)),
         encode,
         length - at,
       );
@@ -123,10 +123,11 @@ function drawSequence(
   count: (text: string) => number,
   limits: BinLimits,
   room: number,
+  system2: number,
 ): Span[] {
   if (random.chance(0.02)) return renderSpans(programOutputSequence(random));
   // A research conversation that is cut off at the end of a row still teaches its first turns.
-  if (random.chance(room < 220 ? 0.8 : SYSTEM2))
+  if (random.chance(room < 220 ? 0.8 : system2))
     return renderSpans(system2Sequence(random, world, random.pick(world.questions)), TOOLS);
   return renderSpans(system1Sequence(random, world, count, limits));
 }
