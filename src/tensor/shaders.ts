@@ -58,30 +58,19 @@ const known = new Map<string, KernelSource>();
 /**
  * An entry point of a shader.
  * @param weights format of the weights, for shaders that read them
- * @param definitions `const` numbers that WGSL cannot take as `override`: lengths of arrays in registers
  */
 export function kernel(
   name: ShaderName,
   entryPoint: string,
-  {
-    weights,
-    constants = {},
-    definitions = {},
-  }: {
-    weights?: TensorDtype;
-    constants?: Readonly<Record<string, number>>;
-    definitions?: Readonly<Record<string, number>>;
-  } = {},
+  { weights, constants = {} }: { weights?: TensorDtype; constants?: Readonly<Record<string, number>> } = {},
 ): KernelSource {
-  const key = JSON.stringify([name, entryPoint, weights, constants, definitions]);
+  const key = JSON.stringify([name, entryPoint, weights, constants]);
   let source = known.get(key);
   if (!source) {
     const [shader, ...preludes] = shaders[name];
     const enables = shader.match(/^enable .*;$/gm) ?? [];
-    const consts = Object.entries(definitions).map(([constant, value]) => `const ${constant} = ${value}u;`);
     const code = [
       ...enables,
-      ...consts,
       ...(weights ? [weightPrelude[weights]] : []),
       ...preludes,
       shader.replace(/^enable .*;$/gm, ""),

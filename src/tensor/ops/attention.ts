@@ -63,6 +63,10 @@ export function rope(x: Tensor, positions: Integers, angles: Tensor): Tensor {
   return output;
 }
 
+/** Rows or keys of a workgroup, and invocations of `prepare`, as in shaders/tensor/attention.wgsl. */
+const TILE = 32;
+const PREPARE_LANES = 64;
+
 export interface AttentionHeads {
   heads: number;
   kvHeads: number;
@@ -83,7 +87,7 @@ export function attention(
   { heads, kvHeads }: AttentionHeads,
 ): Tensor {
   const { tape, columns: headDim } = query;
-  const { queue, gpu } = tape;
+  const { queue } = tape;
   const { rows, keyRows } = sequences;
   if (heads % kvHeads !== 0) throw new RangeError(`attention: ${heads} heads are no multiple of ${kvHeads}`);
   for (const [tensor, wanted] of [
@@ -98,21 +102,17 @@ export function attention(
       );
     }
   }
-  const HEAD_VEC4 = query.pitch / 4;
-  // Rows that an invocation takes together share what they load, as long as the registers last.
-  const QUERIES = HEAD_VEC4 <= 4 ? 4 : HEAD_VEC4 <= 8 ? 2 : 1;
-  const definitions = { HEAD_VEC4, QUERIES };
-  const constants = { LANES: gpu.isSoftware ? 8 : 32 };
   const scale = floatBits(1 / Math.sqrt(headDim));
-  const shape = (q = 0, k = 0, v = 0) => queue.uniform([rows, keyRows, heads, kvHeads, scale, q, k, v]);
-  const queryGroups = Math.ceil((heads * Math.ceil(rows / QUERIES)) / constants.LANES);
+  const shape = (q = 0, k = 0, v = 0) =>
+    queue.uniform([rows, keyRows, heads, kvHeads, query.pitch / 4, scale, q, k, v]);
+  const queryTiles = heads * Math.ceil(rows / TILE);
 
   const output = tape.empty("attention", rows * heads, headDim, tape.needsGrad(query, key, value));
   const lse = tape.empty("logarithms of softmax sums", 1, rows * heads);
   queue.dispatch(
-    kernel("attention", "forward", { definitions, constants }),
+    kernel("attention", "forward"),
     [shape(), query.buffer, key.buffer, value.buffer, sequences.queryKeys.buffer, output.buffer, lse.buffer],
-    queryGroups,
+    queryTiles,
   );
   tape.record(
     [output],
@@ -121,17 +121,17 @@ export function attention(
       const dOutput = output.grad as Tensor;
       const statistics = tape.empty("statistics of rows", 1, 2 * rows * heads);
       queue.dispatch(
-        kernel("attention", "prepare", { definitions, constants }),
+        kernel("attention", "prepare"),
         [shape(), savedLse.buffer, savedOutput.buffer, dOutput.buffer, statistics.buffer],
-        Math.ceil((rows * heads) / constants.LANES),
+        Math.ceil((rows * heads) / PREPARE_LANES),
       );
       const inputs = [savedQuery.buffer, savedKey.buffer, savedValue.buffer];
       const q = tape.gradTarget(query);
       if (q) {
         queue.dispatch(
-          kernel("attention", "backward_query", { definitions, constants }),
+          kernel("attention", "backward_query"),
           [shape(q.accumulates), ...inputs, queryKeys.buffer, statistics.buffer, dOutput.buffer, q.buffer],
-          queryGroups,
+          queryTiles,
         );
       }
       const unwanted = () => ({
@@ -144,7 +144,7 @@ export function attention(
         const k = wantedKey ?? unwanted();
         const v = wantedValue ?? unwanted();
         queue.dispatch(
-          kernel("attention", "backward_key", { definitions, constants }),
+          kernel("attention", "backward_key"),
           [
             shape(0, k.accumulates, v.accumulates),
             ...inputs,
@@ -154,7 +154,7 @@ export function attention(
             k.buffer,
             v.buffer,
           ],
-          Math.ceil((kvHeads * keyRows) / constants.LANES),
+          kvHeads * Math.ceil(keyRows / TILE),
         );
       }
     },
