@@ -186,6 +186,7 @@ describe("problems", () => {
     [new CheckpointError("a: config.json: failed", { cause: new TypeError("Failed to fetch") }), "modelFilesMissing"],
     [new CheckpointError("a: tokenizer.json: bad", { cause: new SyntaxError("JSON") }), "modelInvalid"],
     [new CheckpointError("a: missing tensors: x"), "modelInvalid"],
+    [new CheckpointError(`a: config.json: field "vocab_size" is missing`), "modelInvalid"],
     [new EngineError("outOfMemory", "told"), "outOfMemory"],
     [new RangeError("odd"), "engineFailed"],
     ["odd", "engineFailed"],

@@ -20,7 +20,8 @@ export class EngineError extends Error {
 export function problemOf(error: unknown): EngineProblem {
   if (error instanceof EngineError) return { kind: error.kind, detail: error.message };
   if (error instanceof CheckpointError) {
-    const unreachable = /is missing|the server answered/.test(error.message) || isNetworkFailure(error.cause);
+    const unreachable =
+      /\.(json|safetensors) is missing$|the server answered/.test(error.message) || isNetworkFailure(error.cause);
     return { kind: unreachable ? "modelFilesMissing" : "modelInvalid", detail: error.message };
   }
   const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
