@@ -18,6 +18,7 @@ ARCHITECTURES = {
     "qwen3": dict(heads=5, kv_heads=1, head_dim=8, tied=True, qkv_bias=False, qk_norm=True),
     "llama": dict(heads=4, kv_heads=4, head_dim=6, tied=False, qkv_bias=False, qk_norm=False),
 }
+STEPS, STEP = 10, dict(lr=3e-3, betas=(0.9, 0.95), eps=1e-8, decay=0.1, norm=1.0)
 HIDDEN, INNER, VOCAB, LAYERS, THETA, EPS, LENGTH = 24, 37, 53, 2, 5000.0, 1e-5, 13
 
 
@@ -62,9 +63,9 @@ def turn(x):
     return torch.cat([z.real, z.imag], -1)
 
 
-def forward(w, spec, ids):
+def forward(w, spec, ids, embeddings=None):
     """Hidden state after the final norm [T, HIDDEN] and logits [T, VOCAB]."""
-    x = w["model.embed_tokens.weight"][ids]
+    x = w["model.embed_tokens.weight"][ids] if embeddings is None else embeddings
     t = len(ids)
     for i in range(LAYERS):
         part = lambda name: w.get(f"model.layers.{i}.{name}")
@@ -87,6 +88,49 @@ def forward(w, spec, ids):
     return x, x @ w.get("lm_head.weight", w["model.embed_tokens.weight"]).T
 
 
+def loss_of(w, spec, batch, lengths, weights, embeddings=None):
+    """Weighted mean over the tokens of all sequences of the cross-entropy with the next token."""
+    total = 0
+    for ids, mask, row in zip(batch.split(lengths), weights.split(lengths), range(len(lengths))):
+        _, logits = forward(w, spec, ids[:-1], None if embeddings is None else embeddings[row])
+        total = total + (F.cross_entropy(logits, ids[1:], reduction="none") * mask[1:]).sum()
+    return total / sum(mask[1:].sum() for mask in weights.split(lengths))
+
+
+def training(weights, spec, generator):
+    """What tests compare training with: a ragged batch, its loss, all gradients, and the losses of some AdamW steps."""
+    lengths = [7, 2, LENGTH]
+    batch = torch.randint(0, VOCAB, (sum(lengths),), generator=generator)
+    mask = (torch.rand(sum(lengths), generator=generator) < 0.7).double()
+    # The last token of a sequence always counts, so that none is empty.
+    mask[torch.tensor(lengths).cumsum(0) - 1] = 1
+    golden = {"train.ids": batch, "train.lengths": torch.tensor(lengths), "train.mask": mask}
+
+    w = {name: value.double().requires_grad_() for name, value in weights.items()}
+    embeddings = [w["model.embed_tokens.weight"][ids[:-1]] for ids in batch.split(lengths)]
+    for rows in embeddings:
+        rows.retain_grad()
+    loss = loss_of(w, spec, batch, lengths, mask, embeddings)
+    loss.backward()
+    golden["train.loss"] = loss.reshape(1)
+    golden["train.d_embeddings"] = torch.cat([rows.grad for rows in embeddings])
+    for name, value in w.items():
+        golden["grad." + name] = value.grad
+
+    w = {name: value.double().requires_grad_() for name, value in weights.items()}
+    optimizer = torch.optim.AdamW(w.values(), lr=STEP["lr"], betas=STEP["betas"], eps=STEP["eps"], weight_decay=STEP["decay"])
+    losses, norms = [], []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = loss_of(w, spec, batch, lengths, mask)
+        loss.backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(w.values(), STEP["norm"]))
+        optimizer.step()
+        losses.append(loss.detach())
+    golden["train.losses"], golden["train.norms"] = torch.stack(losses), torch.stack(norms)
+    return golden
+
+
 def main():
     for index, (model_type, spec) in enumerate(ARCHITECTURES.items()):
         folder = os.path.join(sys.argv[1], model_type)
@@ -97,6 +141,7 @@ def main():
         hidden, logits = forward({name: value.double() for name, value in weights.items()}, spec, ids)
         save_safetensors(os.path.join(folder, "model.safetensors"), weights)
         save_safetensors(os.path.join(folder, "golden.safetensors"), {"ids": ids, "hidden": hidden, "logits": logits})
+        save_safetensors(os.path.join(folder, "training.safetensors"), training(weights, spec, generator))
         config = {
             "model_type": model_type,
             "vocab_size": VOCAB,

@@ -1,5 +1,5 @@
 /** Which rows of a batch belong together: sequences of different lengths, one after the other, without padding. */
-import type { Integers, Tape } from "./tape";
+import type { Integers, Saved, Tape } from "./tape";
 
 export interface SequenceLengths {
   /** Rows of each sequence, at least 1. */
@@ -14,7 +14,7 @@ export interface SequenceLengths {
 }
 
 /** The row of a causal batch t rows before the end of its sequence sees all keys of the sequence but the last t. */
-export class Sequences {
+export class Sequences implements Saved {
   readonly rows: number;
   readonly keyRows: number;
   readonly queryLengths: readonly number[];
@@ -63,5 +63,18 @@ export class Sequences {
     this.maxPosition = this.positions.values.reduce((a, b) => Math.max(a, b), 0);
     this.queryKeys = tape.integers(ranges, "keys of rows");
     this.keyQueries = tape.integers(seenBy, "rows of keys");
+  }
+
+  share(): Sequences {
+    const { positions, queryKeys, keyQueries } = this;
+    return Object.assign(Object.create(Sequences.prototype) as Sequences, this, {
+      positions: positions.share(),
+      queryKeys: queryKeys.share(),
+      keyQueries: keyQueries.share(),
+    });
+  }
+
+  dispose(): void {
+    for (const integers of [this.positions, this.queryKeys, this.keyQueries]) integers.dispose();
   }
 }

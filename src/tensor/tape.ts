@@ -32,6 +32,8 @@ interface Node {
 
 /** Whole numbers on the device: ids, positions, row numbers. */
 export class Integers implements Saved {
+  private isDisposed = false;
+
   constructor(
     readonly values: Uint32Array,
     private readonly storage: Storage,
@@ -41,7 +43,9 @@ export class Integers implements Saved {
     return this.values.length;
   }
 
+  /** @throws Error when they have been disposed of */
   get buffer(): GPUBuffer {
+    if (this.isDisposed) throw new Error("whole numbers are used after their scope has ended or they were disposed of");
     return this.storage.buffer;
   }
 
@@ -50,6 +54,8 @@ export class Integers implements Saved {
   }
 
   dispose(): void {
+    if (this.isDisposed) return;
+    this.isDisposed = true;
     this.storage.release();
   }
 }
@@ -247,7 +253,8 @@ export class Tape {
     );
   }
 
-  private outsideScopes<T>(fn: () => T): T {
+  /** Runs `fn`; what it makes belongs to no scope and lives until it is disposed of. */
+  outsideScopes<T>(fn: () => T): T {
     const scope = this.owned;
     this.owned = undefined;
     try {
@@ -261,7 +268,10 @@ export class Tape {
    * Runs `fn` now without keeping what its gradient needs, and once more in `backward`: time for memory.
    * @param fn makes its result from `inputs` and from weights only, the same each time
    */
-  checkpoint<T extends Tensor | readonly Tensor[]>(fn: (...inputs: Tensor[]) => T, ...inputs: Tensor[]): T {
+  checkpoint<I extends readonly Saved[], T extends Tensor | readonly Tensor[]>(
+    fn: (...inputs: I) => T,
+    ...inputs: I
+  ): T {
     if (!this.recording) return this.scope(() => fn(...inputs));
     const outer = this.nodes;
     this.nodes = [];
@@ -277,7 +287,7 @@ export class Tape {
       // The kept inputs are the leaves of the inner graph; their gradients are handed on.
       this.nodes = [];
       this.recording = true;
-      const again = tensorsOf(this.scope(() => fn(...leaves)));
+      const again = tensorsOf(this.scope(() => fn(...(leaves as unknown as I))));
       this.recording = false;
       again.forEach((tensor, i) => {
         const grad = (outputs[i] as Tensor).grad;
@@ -285,7 +295,7 @@ export class Tape {
       });
       this.walk();
       leaves.forEach((leaf, i) => {
-        if (leaf.grad) this.addGrad(inputs[i] as Tensor, leaf.grad);
+        if (leaf instanceof Tensor && leaf.grad) this.addGrad(inputs[i] as unknown as Tensor, leaf.grad);
       });
     });
     return result;

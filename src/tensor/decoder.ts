@@ -1,0 +1,145 @@
+/**
+ * The decoder (qwen2, qwen3, llama, mistral) out of differentiable operations: the same function as src/model and the
+ * reference, for training. Embeddings go in, hidden states come out; gradients flow to both the embeddings and, where
+ * they are trainable, the weights.
+ */
+import { type DecoderLayerTensors, type DecoderTensors, decoderTensorList } from "./decoderWeights";
+import { attention, rope, ropeAngles } from "./ops/attention";
+import { add, swiglu } from "./ops/elementwise";
+import { linear } from "./ops/linear";
+import { rmsNorm } from "./ops/norm";
+import { gatherRows, joinHeads, splitHeads } from "./ops/rows";
+import type { Sequences } from "./sequences";
+import type { Integers, Tape } from "./tape";
+import type { Tensor } from "./tensor";
+
+/** Keys and values of a layer, [keyRows * kvHeads, headDim] each. */
+export interface KeysValues {
+  keys: Tensor;
+  values: Tensor;
+}
+
+export interface DecoderPass {
+  /**
+   * Recomputes each layer in the backward pass instead of keeping what its gradients need: less memory for about a
+   * third more time. Default false.
+   */
+  recompute?: boolean;
+  /**
+   * Joins the keys and values of earlier rows with those of this pass, for each layer: what continues a sequence. The
+   * result must be ordered as `sequences` says. Default: those of this pass alone.
+   */
+  joinKeys?: (layer: number, own: KeysValues) => KeysValues;
+}
+
+export class DifferentiableDecoder {
+  private angles: Tensor | undefined;
+  private positions = 0;
+
+  constructor(
+    readonly tape: Tape,
+    readonly tensors: DecoderTensors,
+  ) {}
+
+  get config() {
+    return this.tensors.config;
+  }
+
+  /** Trainable weights. */
+  get parameters(): Tensor[] {
+    return decoderTensorList(this.tensors).filter(({ requiresGrad }) => requiresGrad);
+  }
+
+  /** @returns [ids, hiddenSize] */
+  embed(ids: Integers): Tensor {
+    return gatherRows(this.tensors.embedding, ids);
+  }
+
+  /**
+   * Hidden states after the final norm.
+   * @param embeddings [R, hiddenSize], the rows of all sequences
+   * @returns [R, hiddenSize]
+   * @throws RangeError when the rows are not as many as those of the sequences, or a position exceeds the model's
+   */
+  forward(embeddings: Tensor, sequences: Sequences, { recompute = false, joinKeys }: DecoderPass = {}): Tensor {
+    const { tape, config } = this;
+    if (embeddings.rows !== sequences.rows || embeddings.columns !== config.hiddenSize) {
+      throw new RangeError(
+        `decoder: embeddings are [${embeddings.rows}, ${embeddings.columns}] instead of ` +
+          `[${sequences.rows}, ${config.hiddenSize}]`,
+      );
+    }
+    if (sequences.maxPosition >= config.maxPositions) {
+      throw new RangeError(`decoder: position ${sequences.maxPosition}, and the model has ${config.maxPositions}`);
+    }
+    if (recompute && joinKeys) throw new Error("decoder: layers that take keys from elsewhere cannot be recomputed");
+    const angles = this.anglesFor(sequences.maxPosition + 1);
+    return tape.scope(() => {
+      let hidden = embeddings;
+      this.tensors.layers.forEach((layer, index) => {
+        const join = joinKeys && ((own: KeysValues) => joinKeys(index, own));
+        const run = (input: Tensor, batch: Sequences, table: Tensor) => this.layer(layer, input, batch, table, join);
+        const output = recompute
+          ? tape.checkpoint(run, hidden, sequences, angles)
+          : tape.scope(() => run(hidden, sequences, angles));
+        // The states between the layers are kept by those who need them.
+        if (hidden !== embeddings) hidden.dispose();
+        hidden = output;
+      });
+      return rmsNorm(hidden, this.tensors.finalNorm, config.rmsNormEps);
+    });
+  }
+
+  /** Logits of all rows, [R, vocabSize]: for small vocabularies; losses compute theirs in blocks. */
+  logits(hidden: Tensor): Tensor {
+    const [head, second] = this.tensors.head;
+    if (!head || second) throw new Error("logits: the head is split, as it is too large for one buffer");
+    return linear(hidden, head);
+  }
+
+  dispose(): void {
+    this.angles?.dispose();
+    for (const tensor of decoderTensorList(this.tensors)) tensor.dispose();
+  }
+
+  private layer(
+    layer: DecoderLayerTensors,
+    hidden: Tensor,
+    sequences: Sequences,
+    angles: Tensor,
+    join?: (own: KeysValues) => KeysValues,
+  ): Tensor {
+    const { tape } = this;
+    const { heads, kvHeads, headDim, rmsNormEps } = this.config;
+    const afterAttention = tape.scope(() => {
+      const qkv = linear(rmsNorm(hidden, layer.inputNorm, rmsNormEps), layer.qkv, layer.qkvBias);
+      const turned = (start: number, count: number, norm: Tensor | undefined) => {
+        const own = splitHeads(qkv, start, count, headDim);
+        return rope(norm ? rmsNorm(own, norm, rmsNormEps) : own, sequences.positions, angles);
+      };
+      const query = turned(0, heads, layer.qNorm);
+      const own = {
+        keys: turned(heads * headDim, kvHeads, layer.kNorm),
+        values: splitHeads(qkv, (heads + kvHeads) * headDim, kvHeads, headDim),
+      };
+      const { keys, values } = join ? join(own) : own;
+      const mixed = attention(query, keys, values, sequences, { heads, kvHeads });
+      return add(hidden, linear(joinHeads(mixed, heads), layer.output, layer.outputBias));
+    });
+    const normed = rmsNorm(afterAttention, layer.postAttentionNorm, rmsNormEps);
+    const fed = linear(swiglu(linear(normed, layer.gateUp)), layer.down);
+    return add(afterAttention, fed);
+  }
+
+  /** The rotary embedding's table, grown by doubling. */
+  private anglesFor(positions: number): Tensor {
+    if (!this.angles || positions > this.positions) {
+      const { headDim, ropeTheta, maxPositions } = this.config;
+      this.angles?.dispose();
+      this.positions = Math.min(maxPositions, Math.max(64, 2 ** Math.ceil(Math.log2(positions))));
+      const table = ropeAngles(this.positions, headDim, ropeTheta);
+      this.angles = this.tape.outsideScopes(() => this.tape.tensor(table, 1, table.length, { label: "rotary angles" }));
+    }
+    return this.angles;
+  }
+}

@@ -1,0 +1,196 @@
+/** The differentiable decoder against PyTorch's golden files, the reference, and the decode path. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Checkpoint } from "../../src/checkpoint/checkpoint";
+import { decodeTensor } from "../../src/checkpoint/dtype";
+import { openCheckpoint } from "../../src/checkpoint/load";
+import { folderSource } from "../../src/checkpoint/nodeFolder";
+import { randomCheckpoint } from "../../src/checkpoint/randomCheckpoint";
+import { readSafetensorsHeader } from "../../src/checkpoint/safetensors";
+import type { Gpu } from "../../src/gpu/device";
+import { openNodeGpu } from "../../src/gpu/nodeDevice";
+import { loadWgslModel } from "../../src/model/wgslModel";
+import { loadReferenceModel, referenceLogits } from "../../src/reference/decoder";
+import { relativeError } from "../../src/tensor/check/runCase";
+import { DifferentiableDecoder } from "../../src/tensor/decoder";
+import { byCheckpointName, loadDecoderTensors } from "../../src/tensor/decoderWeights";
+import { crossEntropy } from "../../src/tensor/ops/losses";
+import { Sequences } from "../../src/tensor/sequences";
+import { Tape } from "../../src/tensor/tape";
+import type { Tensor } from "../../src/tensor/tensor";
+import type { ModelTokenizer } from "../../src/text/tokenizer";
+import { AdamW } from "../../src/train/optimizer";
+
+async function readGolden(folder: string, file: string): Promise<Map<string, Float64Array>> {
+  const source = folderSource(folder);
+  const golden = new Map<string, Float64Array>();
+  for (const { name, dtype, start, end } of await readSafetensorsHeader(source, file)) {
+    golden.set(name, decodeTensor(dtype, await source.range(file, start, end)));
+  }
+  return golden;
+}
+
+/** Ids that go in, targets and mask of a ragged batch in which each token but the last predicts the next. */
+function nextTokens(golden: Map<string, Float64Array>) {
+  const [ids, lengths, mask] = ["ids", "lengths", "mask"].map((name) => [...golden.get(`train.${name}`)!]);
+  const input: number[] = [];
+  const targets: number[] = [];
+  const weights: number[] = [];
+  let start = 0;
+  for (const length of lengths!) {
+    input.push(...ids!.slice(start, start + length - 1));
+    targets.push(...ids!.slice(start + 1, start + length));
+    weights.push(...mask!.slice(start + 1, start + length));
+    start += length;
+  }
+  return { input, targets, weights, queryLengths: lengths!.map((length) => length - 1) };
+}
+
+let gpu: Gpu;
+beforeAll(async () => {
+  gpu = await openNodeGpu();
+});
+afterAll(() => gpu.close());
+
+describe.each(["qwen2", "qwen3", "llama"])("the differentiable decoder on %s", (architecture) => {
+  const folder = `tests/golden/${architecture}`;
+  let checkpoint: Checkpoint;
+  let golden: Map<string, Float64Array>;
+  let tape: Tape;
+
+  beforeAll(async () => {
+    checkpoint = await openCheckpoint(folderSource(folder));
+    golden = await readGolden(folder, "training.safetensors");
+    tape = new Tape(gpu);
+  });
+  afterAll(() => {
+    expect(tape.liveBytes).toBe(0);
+    const before = gpu.liveBytes;
+    expect(before).toBeGreaterThan(0);
+    tape.dispose();
+    expect(gpu.liveBytes).toBe(0);
+  });
+
+  const load = async (trainable: boolean) =>
+    new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint, { trainable }));
+
+  function lossOf(decoder: DifferentiableDecoder, embeddings?: Tensor, recompute = false): Tensor {
+    const { input, targets, weights, queryLengths } = nextTokens(golden);
+    return tape.scope(() => {
+      const sequences = new Sequences(tape, { queryLengths });
+      const rows = embeddings ?? decoder.embed(tape.integers(input));
+      const hidden = decoder.forward(rows, sequences, { recompute });
+      return crossEntropy(hidden, decoder.tensors.head, tape.integers(targets), weights);
+    });
+  }
+
+  it("gives PyTorch's logits", async () => {
+    const decoder = await load(false);
+    const { ids, logits } = Object.fromEntries(await readGolden(folder, "golden.safetensors"));
+    const output = tape.scope(() => {
+      const sequences = new Sequences(tape, { queryLengths: [ids!.length] });
+      return decoder.logits(decoder.forward(decoder.embed(tape.integers(ids!)), sequences));
+    });
+    expect(relativeError(await output.read(), logits!)).toBeLessThan(1e-5);
+    output.dispose();
+    decoder.dispose();
+  });
+
+  it.each([false, true])("gives PyTorch's loss and gradients, recomputing layers: %s", async (recompute) => {
+    const decoder = await load(true);
+    const loss = tape.scope(() => {
+      const result = lossOf(decoder, undefined, recompute);
+      tape.backward(result);
+      return result;
+    });
+    expect(Math.abs((await loss.item()) - golden.get("train.loss")![0]!)).toBeLessThan(1e-5);
+    const gradients = await byCheckpointName(decoder.tensors, async ({ grad }) => grad?.read());
+    expect([...gradients.keys()].sort()).toEqual([...checkpoint.tensors.keys()].sort());
+    for (const [name, gradient] of gradients) {
+      expect(relativeError(gradient, golden.get(`grad.${name}`)!), name).toBeLessThan(1e-4);
+    }
+    loss.dispose();
+    decoder.dispose();
+  });
+
+  it("gives PyTorch's gradient of the input embeddings through frozen weights, and no others", async () => {
+    const decoder = await load(false);
+    const { hiddenSize } = decoder.config;
+    const { input } = nextTokens(golden);
+    const rows = tape.scope(() => decoder.embed(tape.integers(input)));
+    const embeddings = tape.tensor(await rows.read(), input.length, hiddenSize, { requiresGrad: true });
+    const loss = tape.scope(() => {
+      const result = lossOf(decoder, embeddings);
+      tape.backward(result);
+      return result;
+    });
+    expect(relativeError(await embeddings.grad!.read(), golden.get("train.d_embeddings")!)).toBeLessThan(1e-4);
+    expect((await byCheckpointName(decoder.tensors, async ({ grad }) => grad?.read())).size).toBe(0);
+    for (const tensor of [rows, embeddings, loss]) tensor.dispose();
+    decoder.dispose();
+  });
+
+  it("takes PyTorch's ten steps of AdamW", async () => {
+    const decoder = await load(true);
+    const optimizer = new AdamW(tape, decoder.parameters, { beta2: 0.95, weightDecay: 0.1, maxNorm: 1 });
+    for (let step = 0; step < 10; step++) {
+      const loss = tape.scope(() => {
+        const result = lossOf(decoder);
+        tape.backward(result);
+        return result;
+      });
+      const statistics = await optimizer.update(loss, 3e-3);
+      loss.dispose();
+      expect(statistics.isTaken).toBe(true);
+      expect(Math.abs(statistics.loss - golden.get("train.losses")![step]!), `loss ${step}`).toBeLessThan(1e-4);
+      expect(statistics.gradientNorm / golden.get("train.norms")![step]!, `norm ${step}`).toBeCloseTo(1, 3);
+    }
+    optimizer.dispose();
+    decoder.dispose();
+  });
+});
+
+const noTokenizer: ModelTokenizer = {
+  vocabSize: 0,
+  encode: () => [],
+  decode: () => "",
+  countTokens: () => 0,
+  renderChat: () => "",
+  detokenizer: () => {
+    throw new Error("this test has no text");
+  },
+};
+
+describe("one set of weights", () => {
+  it.each(["F32", "BF16", "F16"] as const)(
+    "gives the same logits on both paths and in the reference, %s",
+    async (dtype) => {
+      const golden = await openCheckpoint(folderSource("tests/golden/qwen3"));
+      const checkpoint = await openCheckpoint(randomCheckpoint(golden.config, { dtype, seed: 3 }));
+      const model = await loadWgslModel({ id: "test", gpu, checkpoint, tokenizer: noTokenizer });
+      const tape = new Tape(gpu);
+      const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint));
+      const inputs = [[5, 1, 52, 7, 7], [9], [0, 3, 11, 30, 2, 17, 8]];
+      const decoded = await model.forward(
+        inputs.map((ids) => ({ ids })),
+        { output: "logits" },
+      );
+      const output = tape.scope(() => {
+        const sequences = new Sequences(tape, { queryLengths: inputs.map(({ length }) => length) });
+        return decoder.logits(decoder.forward(decoder.embed(tape.integers(inputs.flat())), sequences));
+      });
+      const ours = await output.read();
+      const reference = await loadReferenceModel(checkpoint);
+      const expected = inputs.flatMap((ids) => [...referenceLogits(reference, { ids })]);
+      expect(relativeError(ours, expected)).toBeLessThan(1e-5);
+      expect(
+        relativeError(
+          ours,
+          decoded.flatMap((rows) => [...rows]),
+        ),
+      ).toBeLessThan(1e-5);
+      model.dispose();
+      tape.dispose();
+      expect(gpu.liveBytes).toBe(0);
+    },
+  );
+});
