@@ -9,7 +9,7 @@ import { TOKENS_KEPT } from "./kernels";
 import type { KvCache } from "./kvCache";
 import type { GenerateOptions, GenerateRequest, GenerateResult } from "./languageModel";
 import type { PassBuffers, PassRow, RowMoves } from "./pass";
-import { encodeLastRows, maxChunkRows, type PlacedInput, prefill } from "./prefill";
+import { maxChunkRows, type PlacedInput, prefillLastRows } from "./prefill";
 import { NOT_FINITE, type SamplingBuffers } from "./samplingBuffers";
 
 export interface GenerateBuffers {
@@ -86,13 +86,7 @@ export async function generateBatch(
   );
 
   try {
-    await prefill(decoder, placed, {
-      pass,
-      cache,
-      chunkRows,
-      signal,
-      encodeMore: (encoder, chunk) => encodeLastRows(decoder, encoder, moves, placed, chunk),
-    });
+    await prefillLastRows(decoder, placed, { pass, moves, cache, chunkRows, signal });
   } catch (error) {
     if (signal?.aborted) return results();
     throw error;

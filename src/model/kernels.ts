@@ -64,7 +64,8 @@ export interface DecoderKernels {
   down: Product;
   /** One for each part of the head. */
   head: Product[];
-  gatherRows: Kernel;
+  gatherHidden: Kernel;
+  gatherQuery: Kernel;
   sample: Kernel;
   /** Stands in for bindings that a kernel declares and this model does not use. */
   unused: GPUBuffer;
@@ -104,58 +105,60 @@ export async function buildKernels(
   const { LANES: normLanes, ROWS: rowsPerNorm } = gpu.isSoftware ? { LANES: 1, ROWS: 8 } : { LANES: 64, ROWS: 1 };
   const rope = gpu.isSoftware ? { LANES: 1, GROUP: 8 } : { LANES: 16, GROUP: 4 };
 
-  const [embedding, rmsNorm, ropeCache, attention, gatherRows, sample, products, head] = await Promise.all([
-    Promise.all(
-      weights.embedding.map((part) =>
-        build("embedding", shaders.embedding(part.dtype), {
-          WIDTH4: padded(hiddenSize) / 4,
-          PART_START: part.startRow,
-          PART_ROWS: part.rows,
-        }),
+  const [embedding, rmsNorm, ropeCache, attention, gatherHidden, gatherQuery, sample, products, head] =
+    await Promise.all([
+      Promise.all(
+        weights.embedding.map((part) =>
+          build("embedding", shaders.embedding(part.dtype), {
+            WIDTH4: padded(hiddenSize) / 4,
+            PART_START: part.startRow,
+            PART_ROWS: part.rows,
+          }),
+        ),
       ),
-    ),
-    build("rmsNorm", shaders.rmsNorm(), {
-      WIDTH: hiddenSize,
-      WIDTH4: padded(hiddenSize) / 4,
-      EPSILON: config.rmsNormEps,
-      LANES: normLanes,
-      ROWS: rowsPerNorm,
-    }),
-    build("ropeCache", shaders.ropeCache(cacheDtype), {
-      HEADS: heads,
-      KV_HEADS: kvHeads,
-      HEAD_DIM: headDim,
-      QKV_PITCH: padded(qkvSize),
-      QK_NORM: config.qkNorm,
-      EPSILON: config.rmsNormEps,
-      ...rope,
-    }),
-    buildAttention(scope, config, cacheDtype),
-    build("gatherRows", shaders.gatherRows(), { WIDTH4: padded(hiddenSize) / 4 }),
-    build("sample", shaders.sample(), {
-      VOCAB: vocabSize,
-      PITCH: padded(vocabSize),
-      SEEN_PITCH: Math.ceil(vocabSize / 32),
-      TOKENS: TOKENS_KEPT,
-      LANES: gpu.isSoftware ? 32 : 256,
-    }),
-    Promise.all([
-      product("q|k|v", layer.qkv, { out: qkvSize, outWidth: qkvSize, hasBias: config.qkvBias }),
-      product("o", layer.output, {
-        out: hiddenSize,
-        outWidth: hiddenSize,
-        hasBias: config.oBias,
-        accumulates: true,
+      build("rmsNorm", shaders.rmsNorm(), {
+        WIDTH: hiddenSize,
+        WIDTH4: padded(hiddenSize) / 4,
+        EPSILON: config.rmsNormEps,
+        LANES: normLanes,
+        ROWS: rowsPerNorm,
       }),
-      product("gate|up", layer.gateUp, { out: intermediateSize, outWidth: intermediateSize, isSwiglu: true }),
-      product("down", layer.down, { out: hiddenSize, outWidth: hiddenSize, accumulates: true }),
-    ]),
-    Promise.all(
-      weights.head.map((part) =>
-        product("head", part, { out: part.rows, outWidth: vocabSize, outStart: part.startRow }),
+      build("ropeCache", shaders.ropeCache(cacheDtype), {
+        HEADS: heads,
+        KV_HEADS: kvHeads,
+        HEAD_DIM: headDim,
+        QKV_PITCH: padded(qkvSize),
+        QK_NORM: config.qkNorm,
+        EPSILON: config.rmsNormEps,
+        ...rope,
+      }),
+      buildAttention(scope, config, cacheDtype),
+      build("gatherRows", shaders.gatherRows(), { WIDTH4: padded(hiddenSize) / 4 }),
+      build("gatherRows", shaders.gatherRows(), { WIDTH4: (heads * padded(headDim)) / 4 }),
+      build("sample", shaders.sample(), {
+        VOCAB: vocabSize,
+        PITCH: padded(vocabSize),
+        SEEN_PITCH: Math.ceil(vocabSize / 32),
+        TOKENS: TOKENS_KEPT,
+        LANES: gpu.isSoftware ? 32 : 256,
+      }),
+      Promise.all([
+        product("q|k|v", layer.qkv, { out: qkvSize, outWidth: qkvSize, hasBias: config.qkvBias }),
+        product("o", layer.output, {
+          out: hiddenSize,
+          outWidth: hiddenSize,
+          hasBias: config.oBias,
+          accumulates: true,
+        }),
+        product("gate|up", layer.gateUp, { out: intermediateSize, outWidth: intermediateSize, isSwiglu: true }),
+        product("down", layer.down, { out: hiddenSize, outWidth: hiddenSize, accumulates: true }),
+      ]),
+      Promise.all(
+        weights.head.map((part) =>
+          product("head", part, { out: part.rows, outWidth: vocabSize, outStart: part.startRow }),
+        ),
       ),
-    ),
-  ]);
+    ]);
   const [qkv, output, gateUp, down] = products;
   return {
     embedding,
@@ -169,7 +172,8 @@ export async function buildKernels(
     gateUp,
     down,
     head,
-    gatherRows,
+    gatherHidden,
+    gatherQuery,
     sample,
     unused,
   };

@@ -1,4 +1,5 @@
 /** Reads prompts: the rows of a ragged batch in chunks that keep the device responsive. */
+import type { DispatchEncoder } from "../gpu/encoder";
 import type { Decoder } from "./decoder";
 import type { KvCache } from "./kvCache";
 import type { SequenceInput } from "./languageModel";
@@ -13,7 +14,7 @@ export interface PlacedInput {
 }
 
 /** One chunk: rows [start, start + count) of all rows of the batch, which are the pass's rows 0 to count. */
-export interface Chunk {
+interface Chunk {
   start: number;
   count: number;
 }
@@ -43,31 +44,71 @@ export function maxChunkRows({ gpu, config }: Decoder, longest: number, everyRow
   return Math.max(1, Math.min(MAX_CHUNK_ROWS, fitting, Math.floor(operations / perRow)));
 }
 
+export interface PrefillOptions {
+  pass: PassBuffers;
+  cache: KvCache;
+  /** The most rows of a pass: `maxChunkRows` or fewer. */
+  chunkRows: number;
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * Runs all rows of the inputs through the layers, chunk by chunk. After the layers of a chunk are encoded, `encodeMore`
- * adds what shall happen with the hidden states; `afterChunk` runs when the chunk is done.
+ * Runs all rows of the inputs through the decoder. Of each chunk, the hidden states before the final norm are in the
+ * first rows of workspace.hidden when `encodeOutput` adds what shall happen with them; `afterChunk` runs when the chunk
+ * is done.
  */
-export async function prefill(
+export function prefillEveryRow(
   decoder: Decoder,
   inputs: readonly PlacedInput[],
-  {
-    pass,
-    cache,
-    chunkRows,
-    signal,
-    encodeMore,
-    afterChunk,
-  }: {
-    pass: PassBuffers;
-    cache: KvCache;
-    chunkRows: number;
-    signal?: AbortSignal | undefined;
-    encodeMore: (encoder: ReturnType<Decoder["gpu"]["encode"]>, chunk: Chunk) => void;
-    afterChunk?: (chunk: Chunk) => Promise<void>;
+  options: PrefillOptions & {
+    encodeOutput: (encoder: DispatchEncoder) => void;
+    afterChunk: (chunk: Chunk) => Promise<void>;
   },
 ): Promise<void> {
-  const { gpu, workspace } = decoder;
+  const { pass, cache, encodeOutput, afterChunk } = options;
+  const encode = (encoder: DispatchEncoder) => {
+    decoder.encodeLayers(encoder, pass, cache);
+    encodeOutput(encoder);
+  };
+  return prefillChunks(decoder, inputs, options, encode, afterChunk);
+}
+
+/**
+ * Runs all rows of the inputs through the decoder as far as their last rows need it. These rows' hidden states before
+ * the final norm are then in workspace.last, in the order of the inputs, and the cache is full.
+ */
+export async function prefillLastRows(
+  decoder: Decoder,
+  inputs: readonly PlacedInput[],
+  options: PrefillOptions & { moves: RowMoves },
+): Promise<void> {
+  const { pass, cache, moves } = options;
+  await prefillChunks(decoder, inputs, options, (encoder, chunk) => {
+    decoder.encodePrompt(encoder, pass, cache);
+    const pairs = lastRowsIn(inputs, chunk);
+    if (pairs.length > 0) {
+      moves.set(pairs);
+      decoder.encodeGather(encoder, moves);
+    }
+  });
+  pass.set(
+    inputs.map(({ cacheStart, length }, sequence) => ({ cacheStart, position: length - 1, sequence, drawn: 0, id: 0 })),
+  );
+  const encoder = decoder.gpu.encode("last rows");
+  decoder.encodeLastRows(encoder, pass, cache);
+  encoder.submit();
+}
+
+async function prefillChunks(
+  decoder: Decoder,
+  inputs: readonly PlacedInput[],
+  { pass, chunkRows, signal }: PrefillOptions,
+  encode: (encoder: DispatchEncoder, chunk: Chunk) => void,
+  afterChunk?: (chunk: Chunk) => Promise<void>,
+): Promise<void> {
+  const { gpu, workspace, kernels } = decoder;
   const rowBytes = padded(decoder.config.hiddenSize) * 4;
+  const tileRows = "tileRows" in kernels.attention ? kernels.attention.tileRows : 1;
   const totalRows = inputs.reduce((sum, { length }) => sum + length, 0);
   let sequence = 0;
   let position = 0;
@@ -91,11 +132,9 @@ export async function prefill(
         position = 0;
       }
     }
-    const { attention } = decoder.kernels;
-    pass.set(rows, "tileRows" in attention ? attention.tileRows : 1);
+    pass.set(rows, tileRows);
     const encoder = gpu.encode("prefill");
-    decoder.encodeLayers(encoder, pass, cache);
-    encodeMore(encoder, { start, count });
+    encode(encoder, { start, count });
     encoder.submit();
     // Waiting keeps the queue short, so that an abort takes effect and buffers are free to be written again.
     await gpu.finish();
@@ -104,7 +143,7 @@ export async function prefill(
 }
 
 /** The pairs (row of the chunk, sequence) of the last rows of the sequences that end in a chunk. */
-export function lastRowsIn(inputs: readonly PlacedInput[], { start, count }: Chunk): [number, number][] {
+function lastRowsIn(inputs: readonly PlacedInput[], { start, count }: Chunk): [number, number][] {
   const moves: [number, number][] = [];
   let end = 0;
   inputs.forEach(({ length }, sequence) => {
@@ -112,20 +151,6 @@ export function lastRowsIn(inputs: readonly PlacedInput[], { start, count }: Chu
     if (end > start && end <= start + count) moves.push([end - 1 - start, sequence]);
   });
   return moves;
-}
-
-/** Adds the gathering of the chunk's last rows to workspace.last. */
-export function encodeLastRows(
-  decoder: Decoder,
-  encoder: ReturnType<Decoder["gpu"]["encode"]>,
-  moves: RowMoves,
-  inputs: readonly PlacedInput[],
-  chunk: Chunk,
-): void {
-  const pairs = lastRowsIn(inputs, chunk);
-  if (pairs.length === 0) return;
-  moves.set(pairs);
-  decoder.encodeGather(encoder, moves, moves.pairs);
 }
 
 /** Rows [start, end) of embeddings, at the pitch of the workspace. */

@@ -17,7 +17,7 @@ import type {
   SequenceInput,
 } from "./languageModel";
 import { PassBuffers, RowMoves } from "./pass";
-import { encodeLastRows, maxChunkRows, type PlacedInput, prefill } from "./prefill";
+import { maxChunkRows, type PlacedInput, prefillEveryRow, prefillLastRows } from "./prefill";
 import { checkIds, checkInput, checkRequest } from "./requests";
 import { SamplingBuffers } from "./samplingBuffers";
 import { SerialQueue } from "./serialQueue";
@@ -210,49 +210,43 @@ class WgslModel implements LanguageModel {
       lastRows: lastOnly ? inputs.length : 0,
       logitRows: output === "hidden" ? 0 : lastOnly ? headRows : chunkRows,
     });
-    await buffers.pass.reserve(chunkRows);
+    await buffers.pass.reserve(Math.max(chunkRows, lastOnly ? inputs.length : 0));
     await buffers.moves.reserve(lastOnly ? inputs.length : 0);
 
     const all = new Float32Array((lastOnly ? inputs.length : rows) * width);
-    await prefill(decoder, placed, {
-      pass: buffers.pass,
-      cache: buffers.cache,
-      chunkRows,
-      signal,
-      encodeMore: (encoder, chunk) => {
-        if (lastOnly) {
-          encodeLastRows(decoder, encoder, buffers.moves, placed, chunk);
-          return;
-        }
-        decoder.encodeFinalNorm(encoder, buffers.pass, workspace.hidden);
-        if (output === "logits") decoder.encodeHead(encoder, buffers.pass);
-      },
-      afterChunk: async ({ start, count }) => {
-        if (lastOnly) return;
-        const source = output === "logits" ? workspace.logits : workspace.normed;
-        all.set(await this.readRows(source, count, width), start * width);
-      },
-    });
-    if (lastOnly) {
-      const perRead = output === "logits" ? headRows : inputs.length;
-      for (let start = 0; start < inputs.length; start += perRead) {
-        const count = Math.min(perRead, inputs.length - start);
-        // Moves within `last` bring the next rows to its beginning.
-        const encoder = gpu.encode("head");
-        if (start > 0) {
-          const rowBytes = padded(hiddenSize) * 4;
-          encoder.copy(workspace.last, start * rowBytes, workspace.hidden, 0, count * rowBytes);
-        }
-        buffers.moves.set(Array.from({ length: count }, (_, i) => [i, i] as const));
-        decoder.encodeFinalNorm(encoder, buffers.moves, start > 0 ? workspace.hidden : workspace.last);
-        if (output === "logits") decoder.encodeHead(encoder, buffers.moves);
-        encoder.submit();
-        const source = output === "logits" ? workspace.logits : workspace.normed;
-        all.set(await this.readRows(source, count, width), start * width);
-      }
-      return inputs.map((_, i) => all.slice(i * width, (i + 1) * width));
+    const { pass, moves, cache } = buffers;
+    if (!lastOnly) {
+      await prefillEveryRow(decoder, placed, {
+        pass,
+        cache,
+        chunkRows,
+        signal,
+        encodeOutput: (encoder) => {
+          decoder.encodeFinalNorm(encoder, pass, workspace.hidden);
+          if (output === "logits") decoder.encodeHead(encoder, pass);
+        },
+        afterChunk: async ({ start, count }) => {
+          const source = output === "logits" ? workspace.logits : workspace.normed;
+          all.set(await this.readRows(source, count, width), start * width);
+        },
+      });
+      return placed.map(({ cacheStart, length }) => all.slice(cacheStart * width, (cacheStart + length) * width));
     }
-    return placed.map(({ cacheStart, length }) => all.slice(cacheStart * width, (cacheStart + length) * width));
+    await prefillLastRows(decoder, placed, { pass, moves, cache, chunkRows, signal });
+    const perRead = output === "logits" ? headRows : inputs.length;
+    for (let start = 0; start < inputs.length; start += perRead) {
+      const count = Math.min(perRead, inputs.length - start);
+      const encoder = gpu.encode("head");
+      // Kernels take rows from the beginning of a buffer.
+      moves.set(Array.from({ length: count }, (_, i) => [start + i, i] as const));
+      decoder.encodeRows(encoder, moves, workspace.last, workspace.hidden);
+      decoder.encodeFinalNorm(encoder, moves, workspace.hidden);
+      if (output === "logits") decoder.encodeHead(encoder, moves);
+      encoder.submit();
+      const source = output === "logits" ? workspace.logits : workspace.normed;
+      all.set(await this.readRows(source, count, width), start * width);
+    }
+    return inputs.map((_, i) => all.slice(i * width, (i + 1) * width));
   }
 
   private get maxLogitsBytes(): number {

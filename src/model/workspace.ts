@@ -22,6 +22,8 @@ export class Workspace {
   gated!: GPUBuffer;
   /** Hidden states of the last row of each sequence, [S, hiddenSize]. */
   last!: GPUBuffer;
+  /** Queries of the last layer of these rows, as `query`. */
+  lastQuery!: GPUBuffer;
   /** [S, vocabSize]. */
   logits!: GPUBuffer;
 
@@ -54,6 +56,7 @@ export class Workspace {
     if (lastRows > this.lastRows) {
       this.lastRows = 0;
       await this.renew("last", lastRows * padded(hiddenSize));
+      await this.renew("lastQuery", lastRows * heads * padded(headDim));
       this.lastRows = lastRows;
     }
     if (logitRows > this.logitRows) {
@@ -64,7 +67,7 @@ export class Workspace {
   }
 
   private async renew(
-    name: "hidden" | "normed" | "qkv" | "query" | "mixed" | "gated" | "last" | "logits",
+    name: "hidden" | "normed" | "qkv" | "query" | "mixed" | "gated" | "last" | "lastQuery" | "logits",
     elements: number,
   ): Promise<void> {
     this.scope.free(this[name]);

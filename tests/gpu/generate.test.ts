@@ -209,12 +209,12 @@ describe("generate, memory and loss", () => {
     const roomyGpu = await open();
     const { model: roomy } = await openModels(roomyGpu, CONFIG);
     const expected = await roomy.generate(requests(40));
-    expect(roomyGpu.liveBytes).toBeGreaterThan(370_000);
-    // Weights take about 100 KiB, activations about 100 KiB; the whole batch's cache would take 200 KiB.
-    const gpu = await open({ memoryBudget: 370_000 });
+    expect(roomyGpu.liveBytes).toBeGreaterThan(270_000);
+    // Enough for the weights and a part of the batch.
+    const gpu = await open({ memoryBudget: 270_000 });
     const { model } = await openModels(gpu, CONFIG);
     expect(await model.generate(requests(40))).toEqual(expected);
-    expect(gpu.liveBytes).toBeLessThanOrEqual(370_000);
+    expect(gpu.liveBytes).toBeLessThanOrEqual(270_000);
     const tight = await open({ memoryBudget: 150_000 });
     const { model: starved } = await openModels(tight, CONFIG);
     const failure = await starved.generate([{ input: prompts()[0]!, maxTokens: 240 }]).catch((error) => error);
