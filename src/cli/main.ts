@@ -6,6 +6,7 @@ import type { CliContext, Command } from "./command";
 import { evalDualCommand } from "./commands/evalDual";
 import { hiddenCommand, logitsCommand } from "./commands/forward";
 import { generateCommand } from "./commands/generate";
+import { gradcheckCommand } from "./commands/gradcheck";
 import { packCommand } from "./commands/pack";
 import { researchCommand } from "./commands/research";
 import { nodeContext } from "./nodeContext";
@@ -18,6 +19,7 @@ const COMMANDS: readonly Command[] = [
   logitsCommand,
   hiddenCommand,
   generateCommand,
+  gradcheckCommand,
 ];
 
 /** How a person starts a command. */

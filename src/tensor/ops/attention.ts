@@ -116,7 +116,7 @@ export function attention(
   );
   tape.record(
     [output],
-    [query, key, value, output.detach(), lse, sequences.queryKeys, sequences.keyQueries],
+    [query, key, value, output, lse, sequences.queryKeys, sequences.keyQueries],
     (savedQuery, savedKey, savedValue, savedOutput, savedLse, queryKeys, keyQueries) => {
       const dOutput = output.grad as Tensor;
       const statistics = tape.empty("statistics of rows", 1, 2 * rows * heads);
@@ -159,5 +159,6 @@ export function attention(
       }
     },
   );
+  lse.dispose();
   return output;
 }

@@ -127,6 +127,7 @@ export function scale(x: Tensor, factor: number | Tensor): Tensor {
       );
     }
   });
+  if (!learned) factorTensor.dispose();
   return output;
 }
 

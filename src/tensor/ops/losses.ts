@@ -103,6 +103,8 @@ export function tokenLogProbs(
       });
     },
   );
+  states.dispose();
+  onlyLogits?.dispose();
   return output;
 }
 
@@ -164,7 +166,10 @@ export function maskedMean(values: Tensor, mask?: ArrayLike<number>, factor = 1)
     throw new RangeError("maskedMean: the mask must have no negative weight and not be all zero");
   }
   const scaled = weights.map((weight) => (factor * weight) / total);
-  return weightedSum(values, tape.tensor(scaled, rows, 1, { label: "weights of rows" }));
+  const rowWeights = tape.tensor(scaled, rows, 1, { label: "weights of rows" });
+  const mean = weightedSum(values, rowWeights);
+  rowWeights.dispose();
+  return mean;
 }
 
 /**
@@ -180,7 +185,7 @@ export function crossEntropy(
   mask?: ArrayLike<number>,
   blockElements?: number,
 ): Tensor {
-  return maskedMean(tokenLogProbs(hidden, head, targets, blockElements), mask, -1);
+  return hidden.tape.scope(() => maskedMean(tokenLogProbs(hidden, head, targets, blockElements), mask, -1));
 }
 
 /** 1 - cos of each row's angle between a and b, both [R, C]. @returns [R, 1] */
@@ -190,12 +195,12 @@ export function cosineDistance(a: Tensor, b: Tensor): Tensor {
 
 /** Masked mean of `cosineDistance`, [1, 1]. */
 export function cosineLoss(a: Tensor, b: Tensor, mask?: ArrayLike<number>): Tensor {
-  return maskedMean(cosineDistance(a, b), mask);
+  return a.tape.scope(() => maskedMean(cosineDistance(a, b), mask));
 }
 
 /** Masked mean over rows of the mean square of a - b over columns, [1, 1]. */
 export function meanSquareError(a: Tensor, b: Tensor, mask?: ArrayLike<number>): Tensor {
-  return maskedMean(rowLoss("square", a, b), mask);
+  return a.tape.scope(() => maskedMean(rowLoss("square", a, b), mask));
 }
 
 function rowLoss(kind: "cosine" | "square", a: Tensor, b: Tensor): Tensor {
@@ -281,5 +286,6 @@ export function clippedPolicyLoss(logProbs: Tensor, options: ClippedPolicyOption
       Math.ceil(rows / 64),
     );
   });
+  constants.dispose();
   return output;
 }

@@ -104,6 +104,7 @@ export function layerNorm(x: Tensor, weight: Tensor, bias: Tensor, epsilon = 1e-
     }
     columnSums(tape, dOutput, tape.gradTarget(bias));
   });
+  statistics.dispose();
   return output;
 }
 
