@@ -103,7 +103,10 @@ function purposesOf(random: Random, world: DetailedWorld, bin: ReturnType<typeof
   );
   const missing = [...random.shuffle(misleading).slice(0, 6), random.pick(outside)];
   for (const entity of missing) {
-    absent.push({ text: purposeOf(random.pick(entity.kind.relations).name, entity.name), target: nothing(entity.name) });
+    absent.push({
+      text: purposeOf(random.pick(entity.kind.relations).name, entity.name),
+      target: nothing(entity.name),
+    });
   }
   const chosen = random.shuffle(absent).slice(0, Math.max(1, Math.round(positive.length * 0.6)));
   return random.shuffle([...positive, ...chosen]);

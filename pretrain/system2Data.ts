@@ -67,7 +67,9 @@ export function system2Sequence(random: Random, world: DetailedWorld, question: 
       const missed = !useRaw && random.chance(0.07);
       messages.push({
         role: "tool",
-        content: useRaw ? raw(random, world, index) : refined(random, world, { subject, relation }, missed ? undefined : statement),
+        content: useRaw
+          ? raw(random, world, index)
+          : refined(random, world, { subject, relation }, missed ? undefined : statement),
       });
       if (!missed) break;
       known = "I found nothing. ";

@@ -82,7 +82,13 @@ export const traceEventSchema = z.discriminatedUnion("type", [
     utilization: z.number(),
     truncated: z.array(z.number().int()),
   }),
-  base.extend({ type: z.literal("system1Started"), turn, bin: z.number().int(), prompt: z.string(), promptTokens: tokens }),
+  base.extend({
+    type: z.literal("system1Started"),
+    turn,
+    bin: z.number().int(),
+    prompt: z.string(),
+    promptTokens: tokens,
+  }),
   base.extend({ type: z.literal("system1Token"), turn, bin: z.number().int(), text: z.string() }),
   base.extend({
     type: z.literal("system1Output"),
