@@ -236,6 +236,7 @@ export const strings = {
     headlineHint: "than without System 1",
     even: "System 2 reads as much as without System 1",
     nothingRead: "No documents read",
+    reading: "System 1 is reading",
     with: "System 2's context",
     without: "Without System 1",
     withOff: "System 1 is off",

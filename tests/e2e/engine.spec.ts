@@ -46,11 +46,11 @@ test("damaged model files are refused by name", async ({ page, context }) => {
   await expect(alert).toContainText("model_type");
 });
 
-test("a lost device is replaced once by itself", async ({ page, context }) => {
+test("a lost device is replaced once by itself", async ({ page, browser }) => {
   await openRoom(page);
   await expectReady(page);
-  const crash = await context.newPage();
-  await crash.goto("chrome://gpucrash").catch(() => {});
+  const session = await browser.newBrowserCDPSession();
+  await session.send("Browser.crashGpuProcess");
   await expect(page.getByText(strings.device.recovered)).toBeVisible({ timeout: 60_000 });
   await expectReady(page);
 });

@@ -63,8 +63,14 @@ function Intro() {
     <section className={classes.intro} aria-label={title}>
       <h1 className={classes.title}>{title}</h1>
       <p className={classes.lead}>
-        <LaneMark lane="system2" size={18} /> <b>{intro.system2}</b> {intro.plans} <LaneMark lane="system1" size={18} />{" "}
-        <b>{intro.system1}</b> {intro.reads}
+        <span className={classes.name}>
+          <LaneMark lane="system2" size={18} /> <b>{intro.system2}</b>
+        </span>{" "}
+        {intro.plans}{" "}
+        <span className={classes.name}>
+          <LaneMark lane="system1" size={18} /> <b>{intro.system1}</b>
+        </span>{" "}
+        {intro.reads}
       </p>
     </section>
   );

@@ -17,29 +17,28 @@ export function Inspector() {
   if (!selected || !view) return null;
   const detail = detailOf(view, selected);
   if (!detail) return null;
+  const head = (
+    <div className={classes.head}>
+      <h2 className={classes.title}>{detail.title}</h2>
+      <CloseButton aria-label={strings.inspector.close} onClick={clearSelection} />
+    </div>
+  );
   if (wide) {
     return (
       <aside className={classes.panel} aria-label={strings.inspector.label}>
-        <div className={classes.head}>
-          <h2 className={classes.title}>{detail.title}</h2>
-          <CloseButton aria-label={strings.inspector.close} onClick={clearSelection} />
-        </div>
+        {head}
         <div className={classes.body}>{detail.body}</div>
       </aside>
     );
   }
   return (
-    <Drawer
-      opened
-      position="bottom"
-      size="72%"
-      title={detail.title}
-      closeButtonProps={{ "aria-label": strings.inspector.close }}
-      classNames={{ title: classes.title, content: classes.sheet, header: classes.sheetHead }}
-      onClose={clearSelection}
-    >
-      {detail.body}
-    </Drawer>
+    <Drawer.Root opened position="bottom" size="72%" onClose={clearSelection}>
+      <Drawer.Overlay />
+      <Drawer.Content className={classes.sheet} aria-label={detail.title}>
+        {head}
+        <Drawer.Body className={classes.body}>{detail.body}</Drawer.Body>
+      </Drawer.Content>
+    </Drawer.Root>
   );
 }
 

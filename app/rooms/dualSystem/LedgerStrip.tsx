@@ -7,7 +7,14 @@ import classes from "./LedgerStrip.module.css";
 
 const text = strings.ledger;
 
-export function LedgerStrip({ ledger, useSystem1 }: { ledger: Ledger; useSystem1: boolean }) {
+interface LedgerStripProps {
+  ledger: Ledger;
+  useSystem1: boolean;
+  /** The run is over. */
+  over: boolean;
+}
+
+export function LedgerStrip({ ledger, useSystem1, over }: LedgerStripProps) {
   const context = ledger.system2ContextTokens;
   const without = ledger.system2ContextWithoutSystem1;
   const scale = Math.max(context, without, 1);
@@ -22,7 +29,7 @@ export function LedgerStrip({ ledger, useSystem1 }: { ledger: Ledger; useSystem1
               <span className={classes.hint}>{text.headlineHint}</span>
             </>
           ) : (
-            <span className={classes.hint}>{noSavingText(ledger, useSystem1)}</span>
+            <span className={classes.hint}>{noSavingText(ledger, useSystem1, over)}</span>
           )}
         </div>
         <dl className={classes.bars}>
@@ -51,9 +58,10 @@ export function LedgerStrip({ ledger, useSystem1 }: { ledger: Ledger; useSystem1
   );
 }
 
-function noSavingText(ledger: Ledger, useSystem1: boolean): string {
+function noSavingText(ledger: Ledger, useSystem1: boolean, over: boolean): string {
   if (!useSystem1) return text.withOff;
-  return ledger.rawTokens === 0 ? text.nothingRead : text.even;
+  if (ledger.rawTokens === 0) return text.nothingRead;
+  return over ? text.even : text.reading;
 }
 
 function Bar({ label, tokens, scale, ghost }: { label: string; tokens: number; scale: number; ghost?: boolean }) {

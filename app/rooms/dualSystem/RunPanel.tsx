@@ -25,7 +25,7 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
       {problem && <ErrorCard problem={problem} />}
       {view ? (
         <>
-          <LedgerStrip ledger={view.ledger} useSystem1={view.settings.useSystem1} />
+          <LedgerStrip ledger={view.ledger} useSystem1={view.settings.useSystem1} over={phase === "over"} />
           <div className={classes.frame}>
             <div className={classes.status}>
               <Status phase={phase} view={view} />

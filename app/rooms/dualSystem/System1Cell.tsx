@@ -43,7 +43,7 @@ function Lane({ lane, turn, number }: { lane: LaneView; turn: TurnView; number: 
       label={strings.inspector.lane(number, bin + 1)}
       className={classes.lane}
     >
-      <p className={classes.head}>
+      <p className={classes.head} data-running={running}>
         <b>{text.bin(bin + 1)}</b>
         {/* A reader with nothing to say takes one line. */}
         {silent && <span className={classes.nothing}>{text.nothingRelevant}</span>}
@@ -54,7 +54,7 @@ function Lane({ lane, turn, number }: { lane: LaneView; turn: TurnView; number: 
         </span>
       </p>
       {!silent && (
-        <div className={classes.text} data-running={running}>
+        <div className={classes.text}>
           <QuoteText text={lane.text} turn={turn.turn} documents={turn.documents ?? []} />
         </div>
       )}
