@@ -17,6 +17,7 @@ import gather from "../../shaders/tensor/gather.wgsl?raw";
 import gelu from "../../shaders/tensor/gelu.wgsl?raw";
 import layerNorm from "../../shaders/tensor/layerNorm.wgsl?raw";
 import linear from "../../shaders/tensor/linear.wgsl?raw";
+import linearSubgroup from "../../shaders/tensor/linearSubgroup.wgsl?raw";
 import logProb from "../../shaders/tensor/logProb.wgsl?raw";
 import regroup from "../../shaders/tensor/regroup.wgsl?raw";
 import rmsNormGradient from "../../shaders/tensor/rmsNorm.wgsl?raw";
@@ -37,6 +38,7 @@ const shaders = {
   gelu: [gelu, grid],
   layerNorm: [layerNorm, grid],
   linear: [linear],
+  linearSubgroup: [linearSubgroup],
   logProb: [logProb, grid],
   regroup: [regroup, grid],
   rope: [rope, grid],

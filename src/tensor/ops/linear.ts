@@ -1,6 +1,7 @@
 /** y = x W^T + b, with a frozen or a trainable weight. */
+import type { Gpu } from "../../gpu/device";
 import type { Binding } from "../../gpu/kernel";
-import { kernel } from "../shaders";
+import { kernel, type ShaderName } from "../shaders";
 import type { Tape } from "../tape";
 import { padded, type Tensor } from "../tensor";
 
@@ -56,11 +57,11 @@ export function productForward(tape: Tape, x: Tensor, rows: WeightRows, output: 
   const product = queue.uniform([x.pitch / 4, output.columns, output.pitch / 2, 0, kind]);
   const pass = queue.uniform([x.rows, 0, 0]);
   const bindings: Binding[] = [pass, x.buffer, binding(rows), bias?.buffer ?? x.buffer, output.buffer, product];
-  const size = gpu.subgroupSize;
-  if (gpu.isSoftware && (size === 4 || size === 8)) {
+  const SUBGROUP = fixedSubgroup(gpu);
+  if (SUBGROUP) {
     const ROWS = x.rows <= 4 ? 4 : 16;
     queue.dispatch(
-      kernel("matmulSubgroup", "forward", { weights: dtype, constants: { ROWS, LANES: 32, SUBGROUP: size } }),
+      kernel("matmulSubgroup", "forward", { weights: dtype, constants: { ROWS, LANES: 32, SUBGROUP } }),
       bindings,
       [Math.ceil(output.columns / 128), Math.ceil(x.rows / ROWS)],
     );
@@ -77,15 +78,16 @@ export function productForward(tape: Tape, x: Tensor, rows: WeightRows, output: 
 export function productBackwardInput(tape: Tape, dOutput: Tensor, rows: WeightRows, target: Target): void {
   if (!target) return;
   const in4 = rows.weight.pitch / 4;
+  const { name, constants, rows: tileRows } = gradientKernel(tape.gpu);
   tape.queue.dispatch(
-    kernel("linear", "backward_input", { weights: rows.weight.dtype }),
+    kernel(name, "backward_input", { weights: rows.weight.dtype, constants }),
     [
       tape.queue.uniform([dOutput.rows, in4, rows.count, dOutput.pitch / 4, target.accumulates]),
       dOutput.buffer,
       binding(rows),
       target.buffer,
     ],
-    [Math.ceil(in4 / 32), Math.ceil(dOutput.rows / 8)],
+    [Math.ceil(in4 / 32), Math.ceil(dOutput.rows / tileRows)],
   );
 }
 
@@ -94,15 +96,16 @@ export function productBackwardWeight(tape: Tape, dOutput: Tensor, x: Tensor, ta
   if (!target) return;
   const in4 = x.pitch / 4;
   const bytes = dOutput.columns * in4 * 16;
+  const { name, constants, rows: tileRows } = gradientKernel(tape.gpu);
   tape.queue.dispatch(
-    kernel("linear", "backward_weight", { weights: "F32" }),
+    kernel(name, "backward_weight", { weights: "F32", constants }),
     [
       tape.queue.uniform([dOutput.rows, in4, dOutput.columns, dOutput.pitch / 4, target.accumulates]),
       dOutput.buffer,
       x.buffer,
       { buffer: target.buffer, offset: start * in4 * 16, size: bytes },
     ],
-    [Math.ceil(in4 / 32), Math.ceil(dOutput.columns / 8)],
+    [Math.ceil(in4 / 32), Math.ceil(dOutput.columns / tileRows)],
   );
 }
 
@@ -116,6 +119,19 @@ export function columnSums(tape: Tape, dOutput: Tensor, target: Target): void {
     [tape.queue.uniform([dOutput.rows, 0, dOutput.columns, out4, target.accumulates]), dOutput.buffer, target.buffer],
     Math.ceil(out4 / lanes.BIAS_COLUMNS),
   );
+}
+
+/** The size of subgroups where the kernels that hand loads around are the faster ones: on software devices. */
+function fixedSubgroup(gpu: Gpu): number | undefined {
+  return gpu.isSoftware && (gpu.subgroupSize === 4 || gpu.subgroupSize === 8) ? gpu.subgroupSize : undefined;
+}
+
+/** The shader of both gradients and the rows that an invocation of it takes. */
+function gradientKernel(gpu: Gpu): { name: ShaderName; constants: Record<string, number>; rows: number } {
+  const SUBGROUP = fixedSubgroup(gpu);
+  return SUBGROUP
+    ? { name: "linearSubgroup", constants: { SUBGROUP }, rows: 16 }
+    : { name: "linear", constants: {}, rows: 8 };
 }
 
 /** A run of rows; those that begin elsewhere than at 0 must begin at a multiple of 64, for the device's alignment. */
