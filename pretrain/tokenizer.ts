@@ -52,7 +52,7 @@ export function main(args: string[]): void {
     pad_token: "<|endoftext|>",
     unk_token: null,
     clean_up_tokenization_spaces: false,
-    model_max_length: 2048,
+    model_max_length: 1152,
     chat_template: CHAT_TEMPLATE,
   };
   writeFileSync(join(values.out, "tokenizer_config.json"), `${JSON.stringify(config, null, 2)}\n`);
