@@ -1,5 +1,6 @@
 /** What the tool of a turn returned: every document as long as its tokens. */
 
+import { Loader } from "@mantine/core";
 import { rawTokensOf, type TurnView } from "../../engine/runView";
 import { formatCount, formatDuration, formatPlural } from "../../format";
 import { useSelection } from "../../stores/selectionStore";
@@ -17,9 +18,11 @@ interface ToolCellProps {
   number: number;
   /** Tokens of a document that fills the width. */
   longest: number;
+  /** The run is in this turn. */
+  active: boolean;
 }
 
-export function ToolCell({ turn, number, longest }: ToolCellProps) {
+export function ToolCell({ turn, number, longest, active }: ToolCellProps) {
   const linked = useSelection((state) => (state.linked?.turn === turn.turn ? state.linked.document : undefined));
   const { documents, toolMs, toolError } = turn;
   if (!turn.call && toolError === undefined) return null;
@@ -27,6 +30,12 @@ export function ToolCell({ turn, number, longest }: ToolCellProps) {
     <>
       <CellLabel lane="tools" />
       {toolError !== undefined && <p className={classes.error}>{toolError}</p>}
+      {active && turn.call && !documents && toolError === undefined && (
+        <p className={classes.running}>
+          <Loader size={12} color="var(--tools-text)" />
+          {turn.call.name === "python" ? text.pythonRunning : text.toolRunning(turn.call.name)}
+        </p>
+      )}
       {documents && (
         <>
           <p className={classes.summary}>

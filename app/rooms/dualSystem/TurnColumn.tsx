@@ -50,7 +50,7 @@ export const TurnColumn = memo(function TurnColumn(props: TurnColumnProps) {
         <System2Cell {...props} />
       </div>
       <div className={classes.cell} data-lane="tools" data-empty={!turn?.call}>
-        {turn && <ToolCell turn={turn} number={number} longest={props.longest} />}
+        {turn && <ToolCell turn={turn} number={number} longest={props.longest} active={props.active} />}
       </div>
       <div className={classes.cell} data-lane="system1" data-empty={!turn?.packed}>
         {turn && <System1Cell turn={turn} number={number} useSystem1={props.useSystem1} />}
