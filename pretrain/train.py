@@ -27,6 +27,7 @@ def parse():
     p.add_argument("--batch", type=int, default=12)
     p.add_argument("--workers", type=int, default=0, help="processes that share a batch; 0: one per core, or one on CUDA")
     p.add_argument("--steps", type=int, default=0, help="stop after so many steps; 0: once through the data")
+    p.add_argument("--until", type=int, default=0, help="end after this step and keep the schedule, to go on with other data")
     p.add_argument("--decay", type=float, default=0.2, help="share of the steps over which the rate falls to zero")
     p.add_argument("--hidden", type=int, default=128)
     p.add_argument("--intermediate", type=int, default=256)
@@ -200,6 +201,7 @@ def work(rank, workers, args):
     optimizer = Optimizer(model, args, rank, workers)
     rows = Rows(args.data)
     steps = args.steps or rows.total // args.batch
+    end = min(steps, args.until or steps)
     checkpoint = os.path.join(args.out, "last.pt")
     step = 0
     if os.path.exists(checkpoint):
@@ -228,7 +230,7 @@ def work(rank, workers, args):
     began_step = step
     vocabulary = dict(tokenizer["model"]["vocab"], **{t["content"]: t["id"] for t in tokenizer["added_tokens"]})
     meter = Meter(vocabulary)
-    while step < steps:
+    while step < end:
         ids, segments, learn, again = (x.to(device) for x in rows.batch(step * args.batch + rank * share, share))
         target = learn | again
         # A target is predicted from the token before it.
@@ -245,14 +247,14 @@ def work(rank, workers, args):
         optimizer.step(min(1, (step + 1) / args.warmup, left))
         step += 1
         meter.add(loss.item(), logits.detach()[said], ids, learn)
-        if rank == 0 and (step % 20 == 0 or step == steps):
+        if rank == 0 and (step % 20 == 0 or step == end):
             seconds = time.time() - began
             rate = (step - began_step) * args.batch * rows.length / seconds
             line = {"step": step, "tokens/s": round(rate), **meter.report()}
             print(json.dumps(line), flush=True)
             log.write(json.dumps(line) + "\n")
             log.flush()
-        if time.time() - saved > args.save_every or step == steps:
+        if time.time() - saved > args.save_every or step == end:
             save()
             saved = time.time()
 
