@@ -4,6 +4,7 @@
  * they are trainable, the weights.
  */
 import { type DecoderLayerTensors, type DecoderTensors, decoderTensorList } from "./decoderWeights";
+import type { KeyCache, KeysValues } from "./keyCache";
 import { attention, rope, ropeAngles } from "./ops/attention";
 import { add, swiglu } from "./ops/elementwise";
 import { linear } from "./ops/linear";
@@ -13,23 +14,14 @@ import type { Sequences } from "./sequences";
 import type { Integers, Tape } from "./tape";
 import type { Tensor } from "./tensor";
 
-/** Keys and values of a layer, [keyRows * kvHeads, headDim] each. */
-export interface KeysValues {
-  keys: Tensor;
-  values: Tensor;
-}
-
 export interface DecoderPass {
   /**
    * Recomputes each layer in the backward pass instead of keeping what its gradients need: less memory for about a
    * third more time. Default false.
    */
   recompute?: boolean;
-  /**
-   * Joins the keys and values of earlier rows with those of this pass, for each layer: what continues a sequence. The
-   * result must be ordered as `sequences` says. Default: those of this pass alone.
-   */
-  joinKeys?: (layer: number, own: KeysValues) => KeysValues;
+  /** Sequences go on from the rows in this cache, and it gets the new ones; `sequences` must come from its `next`. */
+  cache?: KeyCache;
 }
 
 export class DifferentiableDecoder {
@@ -61,7 +53,7 @@ export class DifferentiableDecoder {
    * @returns [R, hiddenSize]
    * @throws RangeError when the rows are not as many as those of the sequences, or a position exceeds the model's
    */
-  forward(embeddings: Tensor, sequences: Sequences, { recompute = false, joinKeys }: DecoderPass = {}): Tensor {
+  forward(embeddings: Tensor, sequences: Sequences, { recompute = false, cache }: DecoderPass = {}): Tensor {
     const { tape, config } = this;
     if (embeddings.rows !== sequences.rows || embeddings.columns !== config.hiddenSize) {
       throw new RangeError(
@@ -72,12 +64,12 @@ export class DifferentiableDecoder {
     if (sequences.maxPosition >= config.maxPositions) {
       throw new RangeError(`decoder: position ${sequences.maxPosition}, and the model has ${config.maxPositions}`);
     }
-    if (recompute && joinKeys) throw new Error("decoder: layers that take keys from elsewhere cannot be recomputed");
+    if (recompute && cache) throw new Error("decoder: layers that use a cache cannot be recomputed");
     const angles = this.anglesFor(sequences.maxPosition + 1);
     return tape.scope(() => {
       let hidden = embeddings;
       this.tensors.layers.forEach((layer, index) => {
-        const join = joinKeys && ((own: KeysValues) => joinKeys(index, own));
+        const join = cache && ((own: KeysValues) => cache.join(index, own, config.kvHeads));
         const run = (input: Tensor, batch: Sequences, table: Tensor) => this.layer(layer, input, batch, table, join);
         const output = recompute
           ? tape.checkpoint(run, hidden, sequences, angles)

@@ -35,12 +35,11 @@ export interface DecoderTensors {
   layers: readonly DecoderLayerTensors[];
 }
 
-/** A matrix that already stands on the device, [rows, width] with rows padded to multiples of 4. */
+/** A matrix that already stands on the device, with rows padded to multiples of 4. */
 export interface SharedMatrix {
   buffer: GPUBuffer;
   dtype: TensorDtype;
   rows: number;
-  width: number;
 }
 
 /** Matrices of the decode path (DecoderWeights of src/model). */
@@ -67,7 +66,7 @@ export async function loadDecoderTensors(
   { trainable = false, shared, signal }: LoadDecoderOptions = {},
 ): Promise<DecoderTensors> {
   if (trainable && shared) throw new Error("weights that are shared with the decode path cannot be trained");
-  const { headDim, hiddenSize, tieWordEmbeddings } = config;
+  const { heads, headDim, hiddenSize, intermediateSize, tieWordEmbeddings } = config;
   const made: Tensor[] = [];
   const keep = (tensor: Tensor) => {
     made.push(tensor);
@@ -97,13 +96,19 @@ export async function loadDecoderTensors(
     const label = names.join(" and ");
     return keep(tape.tensor(grouped, rows, grouped.length / rows, { label, requiresGrad: trainable, dtype }));
   };
-  const wrap = ({ buffer, dtype, rows, width }: SharedMatrix, label: string): Tensor =>
-    keep(tape.wrap(buffer, rows, width, dtype, label));
+  const wrap = ({ buffer, dtype, rows }: SharedMatrix, columns: number, label: string): Tensor =>
+    keep(tape.wrap(buffer, rows, columns, dtype, label));
+  const columnsOf = {
+    qkv: hiddenSize,
+    output: heads * padded(headDim),
+    gateUp: hiddenSize,
+    down: intermediateSize,
+  } as const;
 
   try {
     const embeddingName = "model.embed_tokens.weight";
     const embedding = shared
-      ? shared.embedding.map((part) => wrap(part, embeddingName))
+      ? shared.embedding.map((part) => wrap(part, hiddenSize, embeddingName))
       : [await load([embeddingName])];
     const layers: DecoderLayerTensors[] = [];
     for (let index = 0; index < config.layers; index++) {
@@ -113,7 +118,7 @@ export async function loadDecoderTensors(
       const qkv = ["q_proj", "k_proj", "v_proj"];
       const matrices = shared?.layers[index];
       const matrix = async (kind: keyof SharedMatrices["layers"][number], names: readonly string[], group?: number) =>
-        matrices ? wrap(matrices[kind], names.join(" and ")) : load(names, group);
+        matrices ? wrap(matrices[kind], columnsOf[kind], names.join(" and ")) : load(names, group);
       layers.push({
         inputNorm: await load([`${prefix}.input_layernorm.weight`]),
         qkv: await matrix("qkv", attention(qkv, "weight")),
@@ -131,10 +136,8 @@ export async function loadDecoderTensors(
     const head = tieWordEmbeddings
       ? embedding
       : shared
-        ? shared.head.map((part) => wrap(part, "lm_head.weight"))
+        ? shared.head.map((part) => wrap(part, hiddenSize, "lm_head.weight"))
         : [await load(["lm_head.weight"])];
-    const wrong = [...embedding, ...head].find(({ columns }) => columns !== hiddenSize);
-    if (wrong) throw new Error(`${wrong.label} is ${wrong.columns} wide instead of ${hiddenSize}`);
     return { config, embedding, head, finalNorm, layers };
   } catch (error) {
     for (const tensor of made) tensor.dispose();

@@ -145,6 +145,12 @@ export class Tape {
     return resource;
   }
 
+  /** Takes a tensor out of the current scope, which must be the one it was made in: it lives until it is disposed of. */
+  keep(tensor: Tensor): Tensor {
+    this.owned?.delete(tensor);
+    return tensor;
+  }
+
   /** Runs `fn` and then disposes of all tensors made in it, save the ones it returns, which the outer scope gets. */
   scope<T extends Kept>(fn: () => T): T;
   scope(fn: () => void): void;

@@ -8,12 +8,17 @@ import { randomCheckpoint } from "../../src/checkpoint/randomCheckpoint";
 import { readSafetensorsHeader } from "../../src/checkpoint/safetensors";
 import type { Gpu } from "../../src/gpu/device";
 import { openNodeGpu } from "../../src/gpu/nodeDevice";
+import { BufferScope } from "../../src/gpu/scope";
+import { loadWeights } from "../../src/model/weights";
 import { loadWgslModel } from "../../src/model/wgslModel";
+import { Random } from "../../src/random/random";
 import { loadReferenceModel, referenceLogits } from "../../src/reference/decoder";
 import { relativeError } from "../../src/tensor/check/runCase";
 import { DifferentiableDecoder } from "../../src/tensor/decoder";
 import { byCheckpointName, loadDecoderTensors } from "../../src/tensor/decoderWeights";
+import { KeyCache } from "../../src/tensor/keyCache";
 import { crossEntropy } from "../../src/tensor/ops/losses";
+import { concatRows } from "../../src/tensor/ops/rows";
 import { Sequences } from "../../src/tensor/sequences";
 import { Tape } from "../../src/tensor/tape";
 import type { Tensor } from "../../src/tensor/tensor";
@@ -160,6 +165,60 @@ const noTokenizer: ModelTokenizer = {
   },
 };
 
+describe("sequences that go on", () => {
+  it("have the hidden states and gradients of the whole, when later rows see earlier ones through a cache", async () => {
+    const checkpoint = await openCheckpoint(folderSource("tests/golden/qwen2"));
+    const tape = new Tape(gpu);
+    const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint));
+    const { hiddenSize } = decoder.config;
+    // Two sequences of 7 and 5 rows, in three passes of 4 + 1, 1 + 3 and 2 + 1 rows.
+    const passes = [
+      [0, 1, 2, 3, 7],
+      [4, 8, 9, 10],
+      [5, 6, 11],
+    ];
+    const lengths = [
+      [4, 1],
+      [1, 3],
+      [2, 1],
+    ];
+    const random = new Random(5);
+    const draw = () => Float64Array.from({ length: 12 * hiddenSize }, () => Math.fround(random.normal()));
+    const [embeddings, seeds] = [draw(), draw()];
+    const rowsOf = (values: ArrayLike<number>, rows: readonly number[]) =>
+      Float64Array.from(rows.flatMap((row) => Array.from(values).slice(row * hiddenSize, (row + 1) * hiddenSize)));
+    const leaf = (rows: readonly number[]) =>
+      tape.tensor(rowsOf(embeddings, rows), rows.length, hiddenSize, { requiresGrad: true });
+
+    const everything = Array.from({ length: 12 }, (_, row) => row);
+    const whole = leaf(everything);
+    const expected = tape.scope(() => {
+      const hidden = decoder.forward(whole, new Sequences(tape, { queryLengths: [7, 5] }));
+      tape.backward(hidden, tape.tensor(seeds, 12, hiddenSize));
+      return hidden;
+    });
+    const parts = passes.map(leaf);
+    const cache = new KeyCache(tape);
+    const outputs = tape.scope(() => {
+      const hidden = parts.map((part, i) => decoder.forward(part, cache.next(lengths[i]!), { cache }));
+      // Done with before the gradients are taken.
+      cache.dispose();
+      tape.backward(concatRows(hidden), tape.tensor(rowsOf(seeds, passes.flat()), 12, hiddenSize));
+      return hidden;
+    });
+    const [hidden, gradient] = [await expected.read(), await whole.grad!.read()];
+    for (const [i, rows] of passes.entries()) {
+      expect(relativeError(await outputs[i]!.read(), rowsOf(hidden, rows)), `pass ${i}`).toBeLessThan(1e-5);
+      expect(relativeError(await parts[i]!.grad!.read(), rowsOf(gradient, rows)), `pass ${i}`).toBeLessThan(1e-4);
+    }
+    expect(() => cache.next([1])).toThrow("1 sequences go on, and there are 2");
+    for (const tensor of [whole, expected, ...parts, ...outputs]) tensor.dispose();
+    decoder.dispose();
+    expect(tape.liveBytes).toBe(0);
+    tape.dispose();
+  });
+});
+
 describe("one set of weights", () => {
   it.each(["F32", "BF16", "F16"] as const)(
     "gives the same logits on both paths and in the reference, %s",
@@ -193,4 +252,23 @@ describe("one set of weights", () => {
       expect(gpu.liveBytes).toBe(0);
     },
   );
+
+  it("serves both paths from the same buffers", async () => {
+    const checkpoint = await openCheckpoint(folderSource("tests/golden/llama"));
+    const scope = new BufferScope(gpu);
+    const weights = await loadWeights(scope, checkpoint);
+    const tape = new Tape(gpu);
+    const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint, { shared: weights }));
+    // Only the norms are its own, each in a buffer of at least 256 bytes.
+    expect(tape.liveBytes).toBeLessThan(scope.liveBytes / 4);
+    const { ids, logits } = Object.fromEntries(await readGolden("tests/golden/llama", "golden.safetensors"));
+    const output = tape.scope(() => {
+      const sequences = new Sequences(tape, { queryLengths: [ids!.length] });
+      return decoder.logits(decoder.forward(decoder.embed(tape.integers(ids!)), sequences));
+    });
+    expect(relativeError(await output.read(), logits!)).toBeLessThan(1e-5);
+    tape.dispose();
+    expect(gpu.liveBytes).toBe(scope.liveBytes);
+    scope.freeAll();
+  });
 });
