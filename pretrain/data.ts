@@ -26,7 +26,9 @@ interface TokenizerFile {
 export function readTokenizer(directory: string): Bpe {
   const { model, added_tokens }: TokenizerFile = JSON.parse(readFileSync(join(directory, "tokenizer.json"), "utf8"));
   // By id, not by the order of the keys: JavaScript puts keys that are digits first.
-  const vocabulary = Object.keys(model.vocab).sort((a, b) => model.vocab[a] - model.vocab[b]);
+  const vocabulary = Object.entries(model.vocab)
+    .sort(([, a], [, b]) => a - b)
+    .map(([token]) => token);
   return { vocabulary: [...vocabulary, ...added_tokens.map(({ content }) => content)], merges: model.merges };
 }
 
