@@ -47,6 +47,11 @@ fn largest(lane: u32, value: f32) -> f32 {
   return result;
 }
 
+/// exp(x) for x up to 0. What f32 sums would not feel is zero: numbers near the smallest are slow on processors.
+fn weight_of(x: f32) -> f32 {
+  return select(0.0, exp(x), x > -60.0);
+}
+
 @compute @workgroup_size(LANES)
 fn forward(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -86,11 +91,11 @@ fn forward(
       }
     }
     let new_highest = max(highest, largest(lane, score));
-    let weight = select(0.0, exp(score - new_highest), key < visible);
+    let weight = select(0.0, weight_of(score - new_highest), key < visible);
     weights[lane] = weight;
     workgroupBarrier();
 
-    let correction = exp(highest - new_highest);
+    let correction = weight_of(highest - new_highest);
     highest = new_highest;
     total = total * correction + weight;
     sum *= correction;

@@ -4,7 +4,7 @@ import type { ModelConfig } from "../checkpoint/config";
 import type { Gpu } from "../gpu/device";
 import type { Kernel, KernelSource } from "../gpu/kernel";
 import type { BufferScope } from "../gpu/scope";
-import { type CacheDtype, shaders } from "./shaders";
+import { type CacheDtype, shaders, WORD_COUNTS } from "./shaders";
 import { type DecoderWeights, type Matrix, padded } from "./weights";
 
 /** Tokens of a row that the sampling kernel keeps until they are read back; at least the steps of a submit. */
@@ -16,9 +16,8 @@ export const MATMUL = { columns: 4 } as const;
 /** Bits of `Product.kind` in shaders/common/matmulOutput.wgsl. */
 const PRODUCT_KIND = { bias: 1, accumulate: 2, swiglu: 4 } as const;
 
-/** Queries that attention keeps in registers at a time, and vec4s of a head in each invocation. */
+/** Queries of a tile that attention keeps in registers. */
 const TILE_QUERIES = 8;
-const MAX_TILE_WORDS = 8;
 
 export interface ProductVariant {
   kernel: Kernel;
@@ -235,19 +234,15 @@ async function buildAttention(scope: BufferScope, config: ModelConfig, cacheDtyp
   const { gpu } = scope;
   const { heads, kvHeads, headDim } = config;
   const group = heads / kvHeads;
-  const words = headDim / 4 / (gpu.subgroupSize ?? 1);
-  if (hasFixedSubgroups(gpu) && group <= TILE_QUERIES && words <= MAX_TILE_WORDS) {
-    const build = (queries: number) =>
-      gpu.kernel({
-        label: "attention",
-        code: shaders.attentionSubgroup(cacheDtype, queries, Math.ceil(words)),
-        constants: { SUBGROUP: gpu.subgroupSize as number },
-      });
+  const words = WORD_COUNTS.find((count) => count * 4 * (gpu.subgroupSize ?? 0) >= headDim);
+  if (hasFixedSubgroups(gpu) && group <= TILE_QUERIES && words !== undefined) {
+    const code = shaders.attentionSubgroup(cacheDtype, words);
+    const build = (QUADS: number) =>
+      gpu.kernel({ label: "attention", code, constants: { SUBGROUP: gpu.subgroupSize as number, QUADS } });
     const [shape, ofMany, ofOne] = await Promise.all([
       scope.uniform("shape of attention", [heads, kvHeads, headDim]),
-      build(TILE_QUERIES),
-      // Powers of two, so that few different ones are compiled.
-      build(2 ** Math.ceil(Math.log2(group))),
+      build(TILE_QUERIES / 4),
+      build(Math.ceil(group / 4)),
     ]);
     return { tileRows: Math.floor(TILE_QUERIES / group), ofMany, ofOne, shape };
   }

@@ -10,6 +10,10 @@ import rows from "../../shaders/common/rows.wgsl?raw";
 import weightBf16 from "../../shaders/common/weightBf16.wgsl?raw";
 import weightF16 from "../../shaders/common/weightF16.wgsl?raw";
 import weightF32 from "../../shaders/common/weightF32.wgsl?raw";
+import words1 from "../../shaders/common/words1.wgsl?raw";
+import words2 from "../../shaders/common/words2.wgsl?raw";
+import words4 from "../../shaders/common/words4.wgsl?raw";
+import words8 from "../../shaders/common/words8.wgsl?raw";
 import embedding from "../../shaders/embedding.wgsl?raw";
 import gatherRows from "../../shaders/gatherRows.wgsl?raw";
 import matmul from "../../shaders/matmul.wgsl?raw";
@@ -24,6 +28,11 @@ export type CacheDtype = "f32" | "f16";
 const weightPrelude: Readonly<Record<TensorDtype, string>> = { F32: weightF32, BF16: weightBf16, F16: weightF16 };
 const cachePrelude: Readonly<Record<CacheDtype, string>> = { f32: cacheF32, f16: cacheF16 };
 
+/** vec4s of a head that one invocation of attentionSubgroup may hold. */
+export const WORD_COUNTS = [1, 2, 4, 8] as const;
+export type WordCount = (typeof WORD_COUNTS)[number];
+const wordsPrelude: Readonly<Record<WordCount, string>> = { 1: words1, 2: words2, 4: words4, 8: words8 };
+
 export const shaders = {
   embedding: (dtype: TensorDtype) => join(embedding, grid, rows, weightPrelude[dtype]),
   rmsNorm: () => join(rmsNorm, grid, rows),
@@ -31,10 +40,8 @@ export const shaders = {
   matmulSubgroup: (dtype: TensorDtype) => join(matmulSubgroup, rows, weightPrelude[dtype], matmulOutput),
   ropeCache: (cache: CacheDtype) => join(ropeCache, grid, rows, cachePrelude[cache]),
   attention: (cache: CacheDtype) => join(attention, grid, rows, cachePrelude[cache]),
-  /** @param queries of a tile @param words vec4s of a head for each invocation */
-  attentionSubgroup: (cache: CacheDtype, queries: number, words: number) =>
-    // WGSL lets `override` constants size arrays in workgroup memory only, not those in registers.
-    join(attentionSubgroup, `const QUERIES = ${queries}u;\nconst WORDS = ${words}u;`, grid, rows, cachePrelude[cache]),
+  attentionSubgroup: (cache: CacheDtype, words: WordCount) =>
+    join(attentionSubgroup, grid, rows, cachePrelude[cache], wordsPrelude[words]),
   gatherRows: () => join(gatherRows, grid, rows),
   sample: () => join(sample, grid, rows, random),
 };
