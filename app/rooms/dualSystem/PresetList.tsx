@@ -6,7 +6,7 @@ import { formatPlural } from "../../format";
 import { useWorld } from "../../stores/worldStore";
 import { strings } from "../../strings";
 import classes from "./PresetList.module.css";
-import { freshQuestion, HOME_WORLD, pickPresets, type RoomSearch } from "./search";
+import { freshQuestion, HOME_WORLD, listedQuestions, type RoomSearch } from "./search";
 
 const text = strings.ask;
 
@@ -21,7 +21,7 @@ interface PresetListProps {
 export function PresetList({ search, update, asked, disabled }: PresetListProps) {
   const { world, failure } = useWorld();
   const current = world?.seed === search.world ? world : undefined;
-  const presets = useMemo(() => (current ? pickPresets(current.questions) : []), [current]);
+  const listed = useMemo(() => (current ? listedQuestions(search, current.questions) : []), [search, current]);
   return (
     <div>
       <div className={classes.head}>
@@ -42,7 +42,7 @@ export function PresetList({ search, update, asked, disabled }: PresetListProps)
       )}
       {current && (
         <ul className={classes.list}>
-          {presets.map((index) => {
+          {listed.map((index) => {
             const { text: question, hops, kind } = current.questions[index]!;
             return (
               <li key={index}>

@@ -2,7 +2,16 @@
 import { expect, test } from "vitest";
 import { makeWorld } from "../../../src/index";
 import type { QuestionSummary } from "../../../src/worker/protocol";
-import { changedSettings, DEFAULTS, freshQuestion, pickPresets, questionOf, searchSchema, toRequest } from "./search";
+import {
+  changedSettings,
+  DEFAULTS,
+  freshQuestion,
+  listedQuestions,
+  pickPresets,
+  questionOf,
+  searchSchema,
+  toRequest,
+} from "./search";
 
 const questions: QuestionSummary[] = makeWorld(DEFAULTS.world).questions;
 
@@ -52,6 +61,14 @@ test("presets show every shape of question once before any twice", () => {
   expect(new Set(shapes).size).toBe(5);
   expect(pickPresets(questions.slice(0, 2))).toHaveLength(2);
   expect(pickPresets([])).toEqual([]);
+});
+
+test("a question that is linked to stands first in the list, a preset where it is", () => {
+  const presets = pickPresets(questions);
+  const other = questions.findIndex((_, index) => !presets.includes(index));
+  expect(listedQuestions(searchSchema.parse({ item: other + 1 }), questions)).toEqual([other, ...presets.slice(0, -1)]);
+  expect(listedQuestions(searchSchema.parse({ item: presets[2]! + 1 }), questions)).toEqual(presets);
+  expect(listedQuestions(searchSchema.parse({ q: "Who am I?" }), questions)).toEqual(presets);
 });
 
 test("fresh questions lie outside the first world and always exist", () => {

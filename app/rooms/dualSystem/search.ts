@@ -70,6 +70,14 @@ export function questionOf(search: RoomSearch, questions: readonly QuestionSumma
   return index === undefined ? undefined : questions[index];
 }
 
+/** The presets of a world; a question of it that was drawn or linked to stands first. */
+export function listedQuestions(search: RoomSearch, questions: readonly QuestionSummary[]): number[] {
+  const presets = pickPresets(questions);
+  const asked = questionOf(search, questions);
+  const index = asked === undefined ? -1 : questions.indexOf(asked);
+  return index < 0 || presets.includes(index) ? presets : [index, ...presets.slice(0, -1)];
+}
+
 /** A world that nobody has seen, and one of its questions. */
 export function freshQuestion(random: () => number = Math.random): Pick<RoomSearch, "world" | "item" | "q"> {
   const { first, last } = FRESH_WORLDS;
