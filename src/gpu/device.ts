@@ -25,6 +25,8 @@ export interface OpenGpuOptions {
   caps?: Partial<GpuLimits>;
   /** False does without subgroups even where the device has them. Default true. */
   subgroups?: boolean;
+  /** Whether to choose kernels as for a program on the CPU. Default: by what the adapter says of itself. */
+  software?: boolean;
   /** Bytes that may be allocated. Default: as many as the device gives. */
   memoryBudget?: number;
 }
@@ -102,6 +104,7 @@ export class Gpu {
 
   private readonly sizes = new Map<GPUBuffer, number>();
   private readonly kernels = new Map<string, Promise<Kernel>>();
+  private readonly builtKernels = new Set<Kernel>();
   private readonly modules = new Map<string, Promise<GPUShaderModule>>();
   private bytes = 0;
   private peak = 0;
@@ -116,8 +119,9 @@ export class Gpu {
     const { description, device: deviceName, vendor, architecture } = adapter.info;
     this.name = description || deviceName || [vendor, architecture].filter(Boolean).join(" ") || "unnamed adapter";
     this.isSoftware =
-      (adapter.info as { isFallbackAdapter?: boolean }).isFallbackAdapter === true ||
-      SOFTWARE_ADAPTER.test([description, deviceName, vendor, architecture].join(" "));
+      options.software ??
+      ((adapter.info as { isFallbackAdapter?: boolean }).isFallbackAdapter === true ||
+        SOFTWARE_ADAPTER.test([description, deviceName, vendor, architecture].join(" ")));
     this.features = new Set(device.features);
     const { subgroupMinSize, subgroupMaxSize } = adapter.info as { subgroupMinSize?: number; subgroupMaxSize?: number };
     this.subgroupSize =
@@ -190,7 +194,7 @@ export class Gpu {
     // Counted at once: allocations that run side by side see each other.
     this.sizes.set(buffer, size);
     this.bytes += size;
-    const ready = Promise.all([this.device.popErrorScope(), this.device.popErrorScope()]).then(
+    const ready = this.settle(Promise.all([this.device.popErrorScope(), this.device.popErrorScope()])).then(
       ([invalid, exhausted]) => {
         if (invalid || exhausted) {
           this.free(buffer);
@@ -215,8 +219,6 @@ export class Gpu {
     for (const kernel of this.builtKernels) kernel.forget(buffer);
   }
 
-  private readonly builtKernels = new Set<Kernel>();
-
   /**
    * A compiled shader; the same source and constants give the same one.
    * @throws GpuFailure with the compiler's message
@@ -236,7 +238,7 @@ export class Gpu {
     this.check();
     const module = await this.module(label, code);
     try {
-      const pipeline = await this.device.createComputePipelineAsync({
+      const building = this.device.createComputePipelineAsync({
         label,
         layout: "auto",
         compute: {
@@ -245,11 +247,12 @@ export class Gpu {
           constants: Object.fromEntries(Object.entries(constants).map(([name, value]) => [name, Number(value)])),
         },
       });
+      const pipeline = await this.settle(building);
       const kernel = new Kernel(label, pipeline, this.device);
       this.builtKernels.add(kernel);
       return kernel;
     } catch (error) {
-      this.check();
+      if (error instanceof DeviceLostError || error instanceof GpuFailure) throw error;
       throw new GpuFailure(`shader ${label} does not compile: ${(error as Error).message}`, { cause: error });
     }
   }
@@ -259,7 +262,7 @@ export class Gpu {
     if (known) return known;
     this.device.pushErrorScope("validation");
     const module = this.device.createShaderModule({ label, code });
-    const checked = this.device.popErrorScope().then((error) => {
+    const checked = this.settle(this.device.popErrorScope()).then((error) => {
       if (!error) return module;
       this.modules.delete(code);
       throw new GpuFailure(`shader ${label} does not compile: ${error.message}`);

@@ -22,6 +22,7 @@ function expectLogits(model: LanguageModel, reference: ReferenceModel, logits: F
 describe.each([
   ["kernels of the device", {}],
   ["kernels without subgroups", { subgroups: false }],
+  ["kernels for graphics cards", { software: false }],
 ] as const)("decoder, %s", (_, options) => {
   let gpu: Gpu;
   beforeAll(async () => {

@@ -31,6 +31,7 @@ function prompts(): { ids: number[] }[] {
 describe.each([
   ["kernels of the device", {}],
   ["kernels without subgroups", { subgroups: false }],
+  ["kernels for graphics cards", { software: false }],
 ] as const)("generate, %s", (_, options) => {
   let gpu: Gpu;
   let model: Awaited<ReturnType<typeof openModels>>["model"];
