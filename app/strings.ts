@@ -109,7 +109,7 @@ export const strings = {
       ["Esc", "stop"],
       ["N", "new question"],
     ],
-    presets: "Questions of this world",
+    presets: "Try a question",
     hops: (count: number) => (count === 1 ? "1 look-up" : `${count} look-ups`),
     arithmetic: "years",
     fresh: "New question",
