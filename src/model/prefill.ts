@@ -25,6 +25,8 @@ const OPERATIONS_PER_MS = { software: 1.5e6, hardware: 5e7 };
 /** Drivers reset a device that is busy with one dispatch for seconds; a page that shares it stutters much earlier. */
 const DISPATCH_MS = 50;
 
+const TILE_ROWS = 16;
+
 /** Bounds the activations. */
 const MAX_CHUNK_ROWS = 4096;
 
@@ -41,7 +43,13 @@ export function maxChunkRows({ gpu, config }: Decoder, longest: number, everyRow
   const widest = Math.max(hiddenSize, (heads + 2 * kvHeads) * headDim, heads * padded(headDim), intermediateSize);
   const { maxBindingBytes, maxBufferBytes } = gpu.limits;
   const fitting = Math.floor(Math.min(maxBindingBytes, maxBufferBytes) / (padded(widest) * 4));
-  return Math.max(1, Math.min(MAX_CHUNK_ROWS, fitting, Math.floor(operations / perRow)));
+  const rows = Math.max(1, Math.min(MAX_CHUNK_ROWS, fitting, Math.floor(operations / perRow)));
+  // Products take rows in tiles of up to 16: half a tile costs as much as a whole one.
+  return rows >= TILE_ROWS
+    ? rows - (rows % TILE_ROWS)
+    : rows >= TILE_ROWS / 2 && fitting >= TILE_ROWS
+      ? TILE_ROWS
+      : rows;
 }
 
 export interface PrefillOptions {
