@@ -1,5 +1,6 @@
 /** Problems of the engine, above the room: they outlive any single run. */
 import { Button } from "@mantine/core";
+import type { ProblemKind } from "../../src/worker/protocol";
 import { isHopeless, loadEngine, useEngine } from "../stores/engineStore";
 import { strings } from "../strings";
 import classes from "./EngineProblemNotice.module.css";
@@ -11,7 +12,7 @@ export function EngineProblemNotice() {
   if (status === "failed" && problem) {
     return (
       <div className={classes.notice}>
-        <ErrorCard problem={problem} {...(!isHopeless(state) && { onRetry: () => void loadEngine() })} />
+        <ErrorCard problem={problem} {...(!isHopeless(state) && { onRetry: () => retry(problem.kind) })} />
       </div>
     );
   }
@@ -26,4 +27,10 @@ export function EngineProblemNotice() {
       </div>
     </div>
   );
+}
+
+/** An engine that failed by its own fault may be gone with its worker: only a new page is sure to help. */
+function retry(kind: ProblemKind): void {
+  if (kind === "engineFailed") location.reload();
+  else void loadEngine();
 }

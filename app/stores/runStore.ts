@@ -4,7 +4,7 @@ import type { TraceEvent } from "../../src/index";
 import type { EngineProblem, ResearchOutcome, ResearchRequest } from "../../src/worker/protocol";
 import { RunRecorder } from "../engine/runRecorder";
 import type { RunView } from "../engine/runView";
-import { engine, loadEngine, onRunEvents } from "./engineStore";
+import { engine, loadEngine, onRunEvents, useEngine } from "./engineStore";
 
 export interface RunState {
   /** "waiting" is the time until the model is loaded; "stopping" the moment between Stop and the last event. */
@@ -22,6 +22,14 @@ let current = 0;
 const recorder = new RunRecorder((view) => useRun.setState(view?.finished ? { view, phase: "over" } : { view }));
 onRunEvents(({ run, events }) => {
   if (run === current) recorder.push(events);
+});
+
+// A worker that crashed never answers: its run is over with what has arrived.
+useEngine.subscribe(({ status }) => {
+  const { view } = useRun.getState();
+  if (status !== "failed" || !isBusy(useRun.getState())) return;
+  current++;
+  useRun.setState({ phase: view ? "over" : "idle" });
 });
 
 /** Starts a run, once the model is there. Does nothing while another one is in progress. */

@@ -55,6 +55,16 @@ test("a lost device is replaced once by itself", async ({ page, browser }) => {
   await expectReady(page);
 });
 
+test("a worker that cannot start is reported, and a new page helps", async ({ page }) => {
+  await page.route("**/assets/engineWorker-*.js", (route) => route.fulfill({ status: 404, body: "not here" }));
+  await page.goto("#/dual-system");
+  const alert = page.getByRole("alert").filter({ hasText: problem("engineFailed") });
+  await expect(alert).toBeVisible();
+  await page.unroute("**/assets/engineWorker-*.js");
+  await alert.getByRole("button", { name: strings.error.retry }).click();
+  await expectReady(page);
+});
+
 test("without WebGPU the page says so, and shows what there is to see", async ({ page }) => {
   // Scripts of workers cannot be prepared by Playwright, so the worker's script is served with a first line more.
   await page.route("**/assets/engineWorker-*.js", async (route) => {
