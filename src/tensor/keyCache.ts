@@ -1,6 +1,17 @@
 /**
  * Keys and values of the rows that a decoder has seen, for sequences that go on row by row, as latent thoughts do.
  * Gradients flow through them: the rows of a later pass change the keys and values of all earlier ones' embeddings.
+ *
+ * A prompt that is the same each time is computed once and then continued any number of times:
+ *
+ *     const prompts = new KeyCache(tape);
+ *     tape.noGrad(() => tape.scope(() => void decoder.forward(embeddings, prompts.next(lengths), { cache: prompts })));
+ *     for each round:
+ *       const cache = prompts.fork({ room: latentSteps - 1 });
+ *       let hidden = decoder.forward(rows, cache.next(rowsOfEach), { cache });      // with gradients
+ *       hidden = decoder.forward(link(hidden), cache.next(onesOfEach), { cache });  // and so on
+ *       cache.dispose();                                                            // the tape keeps what it needs
+ *     prompts.dispose();
  */
 import { concatRows, gatherRows } from "./ops/rows";
 import { Sequences } from "./sequences";
@@ -11,6 +22,13 @@ import type { Tensor } from "./tensor";
 export interface KeysValues {
   keys: Tensor;
   values: Tensor;
+}
+
+export interface ForkOptions {
+  /** For each continuation the sequence of this cache that it goes on from; may repeat. Default: each once, in order. */
+  sequences?: readonly number[];
+  /** Rows that each continuation will add after its first pass. More may come, but cost a copy. Default 0. */
+  room?: number;
 }
 
 export class KeyCache {
@@ -25,6 +43,46 @@ export class KeyCache {
   /** Rows that each sequence has so far. */
   get keyLengths(): readonly number[] {
     return this.lengths;
+  }
+
+  /**
+   * A cache whose sequences go on from those of this one, which stays as it is and may be continued by others, and
+   * disposed of before them. The rows so far must have been computed without gradients (`Tape.noGrad`): none flow to
+   * them.
+   * @throws Error when this cache is empty or has gradients; RangeError for a sequence that it does not have
+   */
+  fork({ sequences = this.lengths.map((_, i) => i) }: ForkOptions = {}): KeyCache {
+    if (this.layers.length === 0) throw new Error("a key cache without rows cannot be forked");
+    if (this.layers.some(({ keys, values }) => keys.requiresGrad || values.requiresGrad)) {
+      throw new Error("only a key cache that was computed without gradients can be forked");
+    }
+    const starts: number[] = [];
+    this.lengths.reduce((start, length) => {
+      starts.push(start);
+      return start + length;
+    }, 0);
+    const fork = new KeyCache(this.tape);
+    fork.lengths = sequences.map((sequence) => {
+      const length = this.lengths[sequence];
+      if (length === undefined) throw new RangeError(`fork: sequence ${sequence} of ${this.lengths.length}`);
+      return length;
+    });
+    const rows = sequences.flatMap((sequence, i) =>
+      Array.from({ length: fork.lengths[i] as number }, (_, t) => (starts[sequence] as number) + t),
+    );
+    for (const { keys, values } of this.layers) {
+      const kvHeads = keys.rows / this.lengths.reduce((a, b) => a + b, 0);
+      const ids = rows.flatMap((row) => Array.from({ length: kvHeads }, (_, head) => row * kvHeads + head));
+      fork.layers.push(
+        this.tape.outsideScopes(() => {
+          const chosen = this.tape.integers(ids);
+          const own = { keys: gatherRows(keys, chosen), values: gatherRows(values, chosen) };
+          chosen.dispose();
+          return own;
+        }),
+      );
+    }
+    return fork;
   }
 
   /**

@@ -219,6 +219,106 @@ describe("sequences that go on", () => {
   });
 });
 
+describe("prompts that are computed once", () => {
+  it("are continued like whole sequences, each several times, at ragged lengths", async () => {
+    const checkpoint = await openCheckpoint(folderSource("tests/golden/qwen3"));
+    const tape = new Tape(gpu);
+    const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint));
+    const { hiddenSize } = decoder.config;
+    const random = new Random(11);
+    const draw = (rows: number) =>
+      Array.from({ length: rows }, () => Array.from({ length: hiddenSize }, () => Math.fround(random.normal())));
+    const flat = (rows: readonly (readonly number[])[]) => Float64Array.from(rows.flat());
+    const promptLengths = [5, 1, 9];
+    const prompts = promptLengths.map(draw);
+    // The middle prompt is continued twice; passes of several rows, then of one, then of more than there was room for.
+    const sequences = [2, 1, 0, 1];
+    const passLengths = [
+      [3, 1, 2, 4],
+      [1, 1, 1, 1],
+      [1, 2, 1, 3],
+    ];
+    for (const room of [0, 1, 8]) {
+      const rows = passLengths.map((lengths) => lengths.map(draw));
+      const seeds = passLengths.map((lengths) => lengths.map(draw));
+      const cache = new KeyCache(tape);
+      tape.noGrad(() =>
+        tape.scope(() => {
+          const all = tape.tensor(flat(prompts.flat()), 15, hiddenSize);
+          decoder.forward(all, cache.next(promptLengths), { cache });
+        }),
+      );
+      expect(cache.keyLengths).toEqual(promptLengths);
+      const before = tape.liveBytes;
+      // Twice from one cache, which is gone before the gradients of the second are taken.
+      for (const round of [0, 1]) {
+        const leaves = rows.map((pass) =>
+          tape.tensor(flat(pass.flat()), pass.flat().length, hiddenSize, { requiresGrad: true }),
+        );
+        const own = cache.fork({ sequences, room });
+        if (round === 1) cache.dispose();
+        const outputs = tape.scope(() => {
+          const hidden = leaves.map((leaf, i) => decoder.forward(leaf, own.next(passLengths[i]!), { cache: own }));
+          expect(own.keyLengths).toEqual([14, 5, 9, 9]);
+          own.dispose();
+          tape.backward(concatRows(hidden), tape.tensor(flat(seeds.flat(2)), 21, hiddenSize));
+          return hidden;
+        });
+        const results = await Promise.all(outputs.map((output) => output.read()));
+        const gradients = await Promise.all(leaves.map(({ grad }) => grad!.read()));
+        // Each continuation as a sequence of its own, prompt included.
+        for (const [s, prompt] of sequences.entries()) {
+          const own = rows.flatMap((pass) => pass[s]!);
+          const ownSeeds = [...prompts[prompt]!.map((row) => row.map(() => 0)), ...seeds.flatMap((pass) => pass[s]!)];
+          const whole = [...prompts[prompt]!, ...own];
+          const leaf = tape.tensor(flat(whole), whole.length, hiddenSize, { requiresGrad: true });
+          const expected = tape.scope(() => {
+            const hidden = decoder.forward(leaf, new Sequences(tape, { queryLengths: [whole.length] }));
+            tape.backward(hidden, tape.tensor(flat(ownSeeds), whole.length, hiddenSize));
+            return hidden;
+          });
+          const ownRows = (all: readonly Float32Array[]) =>
+            passLengths.flatMap((lengths, pass) => {
+              const start = lengths.slice(0, s).reduce((a, b) => a + b, 0);
+              return [...all[pass]!.slice(start * hiddenSize, (start + lengths[s]!) * hiddenSize)];
+            });
+          const from = prompts[prompt]!.length * hiddenSize;
+          expect(relativeError(ownRows(results), (await expected.read()).slice(from))).toBeLessThan(1e-5);
+          expect(relativeError(ownRows(gradients), (await leaf.grad!.read()).slice(from))).toBeLessThan(1e-4);
+          for (const tensor of [leaf, expected]) tensor.dispose();
+        }
+        for (const tensor of [...outputs, ...leaves]) tensor.dispose();
+        if (round === 0) expect(tape.liveBytes).toBe(before);
+      }
+    }
+    decoder.dispose();
+    expect(tape.liveBytes).toBe(0);
+    tape.dispose();
+  });
+
+  it("are refused where gradients would have to flow into them, or they do not exist", async () => {
+    const checkpoint = await openCheckpoint(folderSource("tests/golden/llama"));
+    const tape = new Tape(gpu);
+    const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint));
+    const cache = new KeyCache(tape);
+    expect(() => cache.fork()).toThrow("without rows");
+    tape.scope(() => {
+      const rows = tape.zeros("rows", 3, decoder.config.hiddenSize, true);
+      decoder.forward(rows, cache.next([2, 1]), { cache });
+    });
+    expect(() => cache.fork()).toThrow("computed without gradients");
+    cache.dispose();
+    const frozen = new KeyCache(tape);
+    tape.scope(() => {
+      const rows = tape.zeros("rows", 3, decoder.config.hiddenSize);
+      decoder.forward(rows, frozen.next([2, 1]), { cache: frozen });
+    });
+    expect(() => frozen.fork({ sequences: [0, 2] })).toThrow("sequence 2 of 2");
+    expect(() => frozen.fork().next([1])).toThrow("1 sequences go on, and there are 2");
+    tape.dispose();
+  });
+});
+
 describe("one set of weights", () => {
   it.each(["F32", "BF16", "F16"] as const)(
     "gives the same logits on both paths and in the reference, %s",
