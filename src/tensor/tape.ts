@@ -91,23 +91,22 @@ export class Tape {
     columns: number,
     { label = "tensor", requiresGrad = false, dtype = "F32" as TensorDtype } = {},
   ): Tensor {
-    if (values.length !== rows * columns) {
-      throw new RangeError(`${label}: ${values.length} values for [${rows}, ${columns}]`);
-    }
     if (requiresGrad && dtype !== "F32") throw new RangeError(`${label}: only f32 can be trained, not ${dtype}`);
-    const pitch = padded(columns);
-    let pitched: ArrayLike<number> = values;
-    if (pitch !== columns) {
-      const rowsOfPitch = new Float32Array(rows * pitch);
-      for (let row = 0; row < rows; row++) {
-        for (let i = 0; i < columns; i++) rowsOfPitch[row * pitch + i] = values[row * columns + i] as number;
-      }
-      pitched = rowsOfPitch;
-    }
-    const data = dtype === "F32" ? Float32Array.from(pitched) : encodeTensor(dtype, pitched);
+    checkCount(label, values, rows, columns);
     const tensor = this.empty(label, rows, columns, requiresGrad, dtype);
-    this.queue.write(tensor.buffer, data);
+    this.queue.write(tensor.buffer, pitched(values, tensor));
     return tensor;
+  }
+
+  /**
+   * Replaces the values of a tensor in place, after the work recorded before: for parameters that are loaded anew.
+   * What was recorded for `backward` and not yet used reads the new values.
+   * @param values [rows, columns] of the tensor
+   * @throws RangeError when the number of values differs
+   */
+  overwrite(tensor: Tensor, values: ArrayLike<number>): void {
+    checkCount(tensor.label, values, tensor.rows, tensor.columns);
+    this.queue.write(tensor.buffer, pitched(values, tensor));
   }
 
   /**
@@ -362,6 +361,25 @@ export class Tape {
     this.dropNodes();
     this.queue.dispose();
   }
+}
+
+function checkCount(label: string, values: ArrayLike<number>, rows: number, columns: number): void {
+  if (values.length !== rows * columns) {
+    throw new RangeError(`${label}: ${values.length} values for [${rows}, ${columns}]`);
+  }
+}
+
+/** Values in the number format of a tensor, its rows padded with zeros. */
+function pitched(values: ArrayLike<number>, { rows, columns, pitch, dtype }: Tensor): Float32Array | Uint8Array {
+  let withPadding: ArrayLike<number> = values;
+  if (pitch !== columns) {
+    const rowsOfPitch = new Float32Array(rows * pitch);
+    for (let row = 0; row < rows; row++) {
+      for (let i = 0; i < columns; i++) rowsOfPitch[row * pitch + i] = values[row * columns + i] as number;
+    }
+    withPadding = rowsOfPitch;
+  }
+  return dtype === "F32" ? Float32Array.from(withPadding) : encodeTensor(dtype, withPadding);
 }
 
 function tensorsOf(kept: Kept): readonly Tensor[] {
