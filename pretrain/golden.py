@@ -2,7 +2,7 @@
 
 usage: python3 pretrain/golden.py tests/golden
 The network here is written on its own, from the architectures' definitions (not model.py, which knows only Qwen3 and is
-built for speed), so that it can find mistakes in the project's other decoders.
+built for speed), so that it can find mistakes in the project's other decoders. Links are written to tests/golden/links.
 """
 import json
 import os
@@ -131,7 +131,83 @@ def training(weights, spec, generator):
     return golden
 
 
+class Link(torch.nn.Module):
+    """A RecursiveLink, from its formulas and with the parameter names of the released checkpoints."""
+
+    def __init__(self, kind, form, size, out, scaled):
+        super().__init__()
+        released, bias, linear = form == "released", form != "paper", torch.nn.Linear
+        hidden = 2 * out if kind == "outer" and released else out
+        self.proj1, self.proj2 = linear(size, hidden, bias), linear(hidden, out, bias)
+        if kind == "outer":
+            self.residual_proj = linear(size, out, bias)
+        self.norms = {"inner": ["pre_ln", "post_ln"], "outer": ["ln_source", "ln_target"]}[kind] if released else None
+        if released:
+            for name, width in zip(self.norms, [size, out]):
+                self.add_module(name, torch.nn.LayerNorm(width))
+        if scaled:
+            self.output_scale = torch.nn.Parameter(torch.tensor([0.4]))
+
+    def forward(self, h):
+        norm = lambda x, i: getattr(self, self.norms[i])(x) if self.norms else x
+        shortcut = self.residual_proj(h) if hasattr(self, "residual_proj") else h
+        y = norm(shortcut + self.proj2(F.gelu(self.proj1(norm(h, 0)))), 1)
+        return y * self.output_scale if hasattr(self, "output_scale") else y
+
+
+LINKS = {
+    "innerPaper": ("inner", "paper", 24, 24, False),
+    "innerReleased": ("inner", "released", 33, 33, True),
+    "outerPaper": ("outer", "paper", 24, 17, True),
+    "outerReleased": ("outer", "released", 17, 26, False),
+    "outer2layerRes": ("outer", "2layerRes", 9, 14, True),
+}
+
+
+def link_golden(index, spec):
+    """A link, its outputs, the loss 1 - cosine + 0.1 mean square to targets, all gradients, and AdamW's losses."""
+    kind, form, size, out, _ = spec
+    torch.manual_seed(index)
+    link = Link(*spec).double()
+    random = lambda *shape: torch.randn(*shape, dtype=torch.float64)
+    with torch.no_grad():
+        for name, value in link.named_parameters():
+            if "ln" in name:
+                value += 0.2 * random(*value.shape)
+            value.copy_(value.float().double())
+    hidden = (2 * random(11, size)).float().double().requires_grad_()
+    target = (0.4 * random(11, out)).float().double()
+    golden = {"link." + name: value.detach().clone() for name, value in link.named_parameters()}
+    golden["hidden"], golden["target"] = hidden.detach(), target
+
+    def loss_of():
+        output = link(hidden)
+        return output, (1 - F.cosine_similarity(output, target, -1)).mean() + 0.1 * (output - target).square().mean()
+
+    output, loss = loss_of()
+    loss.backward()
+    golden["output"], golden["loss"], golden["d_hidden"] = output, loss.reshape(1), hidden.grad
+    for name, value in link.named_parameters():
+        golden["grad." + name] = value.grad.clone()
+    settings = dict(lr=STEP["lr"], betas=STEP["betas"], eps=STEP["eps"], weight_decay=0)
+    optimizer = torch.optim.AdamW(link.parameters(), **settings)
+    losses, norms = [], []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        _, loss = loss_of()
+        loss.backward()
+        norms.append(torch.nn.utils.clip_grad_norm_(link.parameters(), STEP["norm"]))
+        optimizer.step()
+        losses.append(loss.detach())
+    golden["losses"], golden["norms"] = torch.stack(losses), torch.stack(norms)
+    return golden
+
+
 def main():
+    os.makedirs(os.path.join(sys.argv[1], "links"), exist_ok=True)
+    for index, (name, spec) in enumerate(LINKS.items()):
+        file = os.path.join(sys.argv[1], "links", name + ".safetensors")
+        save_safetensors(file, {name: value.detach() for name, value in link_golden(index, spec).items()})
     for index, (model_type, spec) in enumerate(ARCHITECTURES.items()):
         folder = os.path.join(sys.argv[1], model_type)
         os.makedirs(folder, exist_ok=True)

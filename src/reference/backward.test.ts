@@ -19,6 +19,7 @@ import {
 } from "./losses";
 import { rmsNorm, rmsNormBackward } from "./rmsNorm";
 import { rope, ropeBackward } from "./rope";
+import { softmaxBackward, topKSoftmax } from "./softmax";
 import { swiglu, swigluBackward } from "./swiglu";
 
 const random = new Random(11);
@@ -119,6 +120,14 @@ describe("gradients of the reference", () => {
         const { dQ, dK, dV } = attentionBackward(dOut, q!, k!, v!, shape);
         return { q: dQ, k: dK, v: dV };
       },
+    );
+  });
+
+  it.each([3, 7])("softmax of the largest %i of 7", (topK) => {
+    check(
+      { x: normals(2 * 7) },
+      (x) => topKSoftmax(x!, 7, topK),
+      (dY, x) => ({ x: softmaxBackward(dY, topKSoftmax(x!, 7, topK), 7) }),
     );
   });
 

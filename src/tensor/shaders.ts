@@ -24,6 +24,7 @@ import rmsNormGradient from "../../shaders/tensor/rmsNorm.wgsl?raw";
 import rope from "../../shaders/tensor/rope.wgsl?raw";
 import rowLoss from "../../shaders/tensor/rowLoss.wgsl?raw";
 import scale from "../../shaders/tensor/scale.wgsl?raw";
+import softmax from "../../shaders/tensor/softmax.wgsl?raw";
 import swiglu from "../../shaders/tensor/swiglu.wgsl?raw";
 import type { TensorDtype } from "../checkpoint/checkpoint";
 import type { KernelSource } from "../gpu/kernel";
@@ -44,6 +45,7 @@ const shaders = {
   rope: [rope, grid],
   rowLoss: [rowLoss, grid],
   scale: [scale, grid],
+  softmax: [softmax, grid],
   swiglu: [swiglu, grid],
   matmul: [matmul, passRows, matmulOutput],
   matmulSubgroup: [matmulSubgroup, passRows, matmulOutput],

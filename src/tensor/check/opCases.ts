@@ -13,13 +13,15 @@ import * as linearReference from "../../reference/linear";
 import * as losses from "../../reference/losses";
 import * as rmsNormReference from "../../reference/rmsNorm";
 import * as ropeReference from "../../reference/rope";
+import { softmaxBackward, topKSoftmax } from "../../reference/softmax";
 import * as swigluReference from "../../reference/swiglu";
 import { attention, rope, ropeAngles } from "../ops/attention";
 import { add, gelu, scale, swiglu } from "../ops/elementwise";
-import { linear } from "../ops/linear";
+import { linear, weightedRows } from "../ops/linear";
 import { clippedPolicyLoss, cosineDistance, meanSquareError, tokenLogProbs, weightedSum } from "../ops/losses";
 import { layerNorm, rmsNorm } from "../ops/norm";
 import { concatRows, gatherRows, joinHeads, sliceRows, splitHeads } from "../ops/rows";
+import { softmax } from "../ops/softmax";
 import { Sequences } from "../sequences";
 import type { Tape } from "../tape";
 import type { Tensor } from "../tensor";
@@ -65,6 +67,7 @@ export function opCases(seed = 1): OpCase[] {
     ...linearCases(normals),
     ...normCases(normals),
     ...elementwiseCases(normals),
+    ...mixtureCases(normals),
     ...rowCases(normals, integers),
     ...attentionCases(normals),
     ...lossCases(normals, integers),
@@ -193,6 +196,59 @@ function elementwiseCases(normals: Normals): OpCase[] {
       }),
     },
   ]);
+}
+
+/** Softmax, of all and of the largest entries, and mixtures of rows. */
+function mixtureCases(normals: Normals): OpCase[] {
+  const softmaxes = [
+    [1, 1, 1],
+    [3, 5, 2],
+    [17, 67, 67],
+    [5, 131, 10],
+    [4, 9, 20],
+  ].map(([rows = 0, size = 0, topK = 0]): OpCase => {
+    const x = normals(rows, size, 3);
+    // Ties across the edge of the largest ones in the first row.
+    if (size === 5) x.values.set([1, 2, 1, 0.5, 1]);
+    return {
+      op: "softmax",
+      size: `${rows} x ${size}, the largest ${topK}`,
+      inputs: { x },
+      run: (_, [input]) => softmax(input!, topK === size ? undefined : topK),
+      expected: ([input]) => topKSoftmax(input!, size, topK),
+      gradients: (dOut, [input]) => ({ x: softmaxBackward(dOut, topKSoftmax(input!, size, topK), size) }),
+    };
+  });
+  const mixtures = (["F32", "BF16"] as const).flatMap((dtype) =>
+    [
+      [1, 1, 1],
+      [3, 5, 2],
+      [9, 131, 33],
+    ].map(([rows = 0, count = 0, size = 0]): OpCase => {
+      const table = normals(count, size);
+      return {
+        op: "weightedRows",
+        size: `${rows} of ${count} x ${size}, ${dtype}`,
+        inputs: {
+          x: normals(rows, count),
+          table: { ...table, values: rounded(table.values, dtype), dtype, isConstant: dtype !== "F32" },
+        },
+        run: (_, [x, own]) => weightedRows(x!, own!),
+        expected: ([x, own]) => linearReference.linear(x!, transposed(own!, size), count),
+        gradients: (dOut, [x, own]) => {
+          const { dX, dWeight } = linearReference.linearBackward(dOut, x!, transposed(own!, size), count);
+          return { x: dX, ...(dtype === "F32" ? { table: transposed(dWeight, count) } : {}) };
+        },
+      };
+    }),
+  );
+  return [...softmaxes, ...mixtures];
+}
+
+/** The columns of a matrix as rows. */
+function transposed(values: Float64Array, columns: number): Float64Array {
+  const rows = values.length / columns;
+  return Float64Array.from({ length: values.length }, (_, i) => values[(i % rows) * columns + Math.floor(i / rows)]!);
 }
 
 /** The two halves of each row. */

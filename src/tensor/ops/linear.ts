@@ -45,6 +45,35 @@ export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
   return output;
 }
 
+/**
+ * y = x W: each row is a sum of W's rows, weighted by x.
+ * @param x [R, N]
+ * @param weight [N, K]; frozen ones may be bf16 or f16
+ * @returns [R, K]
+ * @throws RangeError when the shapes do not fit
+ */
+export function weightedRows(x: Tensor, weight: Tensor): Tensor {
+  const { tape } = x;
+  if (x.columns !== weight.rows) {
+    throw new RangeError(
+      `weightedRows: ${x.label} is [${x.rows}, ${x.columns}], ${weight.label} is [${weight.rows}, ${weight.columns}]`,
+    );
+  }
+  const output = tape.empty(`rows of ${weight.label}, weighted`, x.rows, weight.columns, tape.needsGrad(x, weight));
+  const rowsOf = (own: Tensor) => ({ weight: own, start: 0, count: own.rows });
+  productBackwardInput(tape, x, rowsOf(weight), { buffer: output.buffer, accumulates: 0 });
+  tape.record([output], [weight.requiresGrad ? x : undefined, weight], (savedX, savedWeight) => {
+    const dOutput = output.grad as Tensor;
+    if (x.requiresGrad) {
+      const dX = tape.empty("gradient of weights of rows", x.rows, x.columns);
+      productForward(tape, dOutput, rowsOf(savedWeight), dX);
+      tape.addGrad(x, dX);
+    }
+    if (savedX) productBackwardWeight(tape, savedX, dOutput, tape.gradTarget(weight));
+  });
+  return output;
+}
+
 type Target = ReturnType<Tape["gradTarget"]>;
 
 /** Writes x W^T (+ bias) of some rows of W to `output`. */
