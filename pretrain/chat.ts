@@ -19,6 +19,8 @@ export const CHAT_TEMPLATE = `{%- for message in messages %}
 export interface Span {
   text: string;
   learn: boolean;
+  /** Marks the words of another agent. */
+  message?: boolean;
 }
 
 /** Renders messages as CHAT_TEMPLATE does, the assistant's words (with their end token) marked as targets. */

@@ -1,9 +1,10 @@
 /**
- * Writes training rows of both systems for train.py: fixed-length rows of whole sequences, ordered from easy to hard.
- * usage: node pretrain/run.mjs data --tokenizer DIR --out FILE --rows N [--length 384] [--seed 0] [--easy 0.4] [--system2 0.3]
- * `easy` is the share of rows over which bins grow, `system2` the share of sequences that are System 2's.
+ * Writes training rows for train.py: fixed-length rows of whole sequences, ordered from easy to hard.
+ * usage: node pretrain/run.mjs data --tokenizer DIR --out FILE --rows N [--task dual|relay] [--length 384] [--seed 0]
+ *   [--easy 0.4] [--system2 0.3]
+ * `easy` is the share of rows over which bins and hands grow, `system2` the share of sequences that are System 2's.
  * File: "TWIN", then u32 rows, length; then per row: u16 ids[length], u8 flags[length] (bit 0: the token is a target,
- * bits 1-7: number of its sequence within the row, from 1; 0 is padding).
+ * bits 1-6: number of its sequence within the row, from 1; 0 is padding; bit 7: the token is of an agent's message).
  */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +13,7 @@ import { Random } from "../src/random/random";
 import { type DetailedWorld, makeDetailedWorld, TRAINING_SEEDS } from "../src/world/world";
 import { type Bpe, makeEncoder } from "./bpe";
 import { renderSpans, type Span } from "./chat";
+import { relaySequence } from "./relayData";
 import { type BinLimits, programOutputSequence, system1Sequence } from "./system1Data";
 import { system2Sequence } from "./system2Data";
 
@@ -41,21 +43,26 @@ function limitsAt(random: Random, difficulty: number): BinLimits {
 interface Encoded {
   ids: number[];
   learn: boolean[];
+  message: boolean[];
 }
 
 /** Encodes spans and stops before a span that does not fit, but only after a whole answer. */
 function encodeSpans(spans: readonly Span[], encode: (text: string) => number[], room: number): Encoded | undefined {
   const ids: number[] = [];
   const learn: boolean[] = [];
+  const message: boolean[] = [];
   let end = 0;
   for (const span of spans) {
     const encoded = encode(span.text);
     if (ids.length + encoded.length > room) break;
     ids.push(...encoded);
-    for (const _ of encoded) learn.push(span.learn);
+    for (const _ of encoded) {
+      learn.push(span.learn);
+      message.push(span.message ?? false);
+    }
     if (span.learn) end = ids.length;
   }
-  return end > 0 ? { ids: ids.slice(0, end), learn: learn.slice(0, end) } : undefined;
+  return end > 0 ? { ids: ids.slice(0, end), learn: learn.slice(0, end), message: message.slice(0, end) } : undefined;
 }
 
 export function main(args: string[]): void {
@@ -69,6 +76,7 @@ export function main(args: string[]): void {
       seed: { type: "string", default: "0" },
       easy: { type: "string", default: "0.4" },
       system2: { type: "string", default: "0.3" },
+      task: { type: "string", default: "dual" },
     },
   });
   if (!values.tokenizer || !values.out || !values.rows)
@@ -79,6 +87,8 @@ export function main(args: string[]): void {
     Number(values.seed),
     Number(values.easy),
   ];
+  if (values.task !== "dual" && values.task !== "relay") throw new Error(`--task ${values.task}: dual or relay`);
+  const isRelay = values.task === "relay";
   const encode = makeEncoder(readTokenizer(values.tokenizer));
   const count = (text: string) => encode(text).length;
   const file = openSync(values.out, "w");
@@ -87,7 +97,7 @@ export function main(args: string[]): void {
   let learned = 0;
   for (let row = 0; row < rows; row++) {
     const random = new Random(seed, row + 1);
-    if (!world || row % ROWS_PER_WORLD === 0) {
+    if (!isRelay && (!world || row % ROWS_PER_WORLD === 0)) {
       const perKind = 3 + random.int(14);
       world = makeDetailedWorld(TRAINING_SEEDS * (1 + seed) + row, {
         corpus: random.chance(0.15) ? "papers" : "encyclopedia",
@@ -101,14 +111,14 @@ export function main(args: string[]): void {
     let at = 0;
     let sequence = 1;
     for (let attempt = 0; attempt < 4 && length - at > 60; attempt++) {
-      const encoded = encodeSpans(
-        drawSequence(random, world, count, limitsAt(random, difficulty), length - at, Number(values.system2)),
-        encode,
-        length - at,
-      );
+      const spans = world
+        ? drawSequence(random, world, count, limitsAt(random, difficulty), length - at, Number(values.system2))
+        : relaySequence(random, { facts: 2 + Math.round(3 * difficulty), turns: 6 });
+      const encoded = encodeSpans(spans, encode, length - at);
       if (!encoded) continue;
       ids.set(encoded.ids, at);
-      for (const [i, learn] of encoded.learn.entries()) flags[at + i] = (sequence << 1) | (learn ? 1 : 0);
+      for (const [i, learn] of encoded.learn.entries())
+        flags[at + i] = (encoded.message[i] ? 128 : 0) | (sequence << 1) | (learn ? 1 : 0);
       learned += encoded.learn.filter(Boolean).length;
       at += encoded.ids.length;
       sequence++;

@@ -42,7 +42,7 @@ def rotate(x, cos, sin):
 class Decoder(torch.nn.Module):
     """Decoder-only transformer. `forward` takes ids [B, T] and the number of the sequence that each token
     belongs to [B, T], and gives the hidden state after the final norm, [B, T, hidden], or only the rows where `wanted`
-    [B, T] is true; logits are hidden @ embedding^T (tied)."""
+    [B, T] is true; `noise` [B, T, hidden] is added to the embeddings. Logits are hidden @ embedding^T (tied)."""
 
     def __init__(self, config, seed=0):
         super().__init__()
@@ -80,7 +80,7 @@ class Decoder(torch.nn.Module):
     def weight(self, name):
         return self._parameters[name.replace(".", "/")]
 
-    def forward(self, ids, segments, wanted=None):
+    def forward(self, ids, segments, wanted=None, noise=None):
         c = self.config
         b, t = ids.shape
         groups = c.num_attention_heads // c.num_key_value_heads
@@ -90,6 +90,8 @@ class Decoder(torch.nn.Module):
         block = t // 3 if t % 3 == 0 else t
         masks = [causal_mask(segments, start, start + block) for start in range(0, t, block)]
         x = F.embedding(ids, self.weight("model.embed_tokens.weight"))
+        if noise is not None:
+            x = x + noise
         for i in range(c.num_hidden_layers):
             w = lambda name: self.weight(f"model.layers.{i}.{name}.weight")
             h = rms_norm(x, w("input_layernorm"), c.rms_norm_eps)
@@ -136,7 +138,8 @@ def start_with_copying(model, seed=0):
     fast = [i for i in range(half) if c.rope_theta ** (-i / half) > 0.2]
     slow = [i for i in range(half) if c.rope_theta ** (-i / half) < 1.5e-3]
     free = slow + [half + i for i in slow]
-    rank = len(free)
+    rank = min(len(free), (d - 1) // 3)
+    free = free[:rank]
     # Separate rooms in the hidden state: what all tokens share, copies of the last two tokens, the token itself.
     common, last, before, own = orthonormal(d, d).split([1, rank, rank, d - 1 - 2 * rank])
     common, content = common[0], own[:rank]

@@ -1,6 +1,6 @@
 /**
- * Trains the shipped agents' tokenizer on the worlds' text and writes tokenizer.json and tokenizer_config.json.
- * usage: node pretrain/run.mjs tokenizer --out DIR [--size 1280]
+ * Trains the shipped agents' tokenizer on the text of a task and writes tokenizer.json and tokenizer_config.json.
+ * usage: node pretrain/run.mjs tokenizer --out DIR [--size 1280] [--task dual|relay]
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,14 @@ import { Random } from "../src/random/random";
 import { makeDetailedWorld, TRAINING_SEEDS } from "../src/world/world";
 import { tokenizerJson, trainBpe } from "./bpe";
 import { CHAT_TEMPLATE, renderSpans } from "./chat";
+import { relaySequence } from "./relayData";
 import { system1Sequence } from "./system1Data";
 import { system2Sequence } from "./system2Data";
 
 /** Small worlds, so that names are as varied as the words around them are not. */
 const WORLDS = 600;
 
-function* texts(): Generator<string> {
+function* dualTexts(): Generator<string> {
   const random = new Random(1);
   for (let i = 0; i < WORLDS; i++) {
     const corpus = i % 5 === 0 ? "papers" : "encyclopedia";
@@ -34,13 +35,26 @@ function* texts(): Generator<string> {
   }
 }
 
+function* relayTexts(): Generator<string> {
+  const random = new Random(2);
+  for (let i = 0; i < 6000; i++) {
+    yield relaySequence(random, { facts: 5, turns: 5 })
+      .map((span) => span.text)
+      .join("");
+  }
+}
+
 export function main(args: string[]): void {
   const { values } = parseArgs({
     args,
-    options: { out: { type: "string" }, size: { type: "string", default: "1280" } },
+    options: {
+      out: { type: "string" },
+      size: { type: "string", default: "1280" },
+      task: { type: "string", default: "dual" },
+    },
   });
   if (!values.out) throw new Error("--out DIR is missing");
-  const bpe = trainBpe(texts(), Number(values.size));
+  const bpe = trainBpe(values.task === "relay" ? relayTexts() : dualTexts(), Number(values.size));
   mkdirSync(values.out, { recursive: true });
   writeFileSync(join(values.out, "tokenizer.json"), `${JSON.stringify(tokenizerJson(bpe))}\n`);
   const config = {

@@ -40,6 +40,9 @@ def parse():
     p.add_argument("--repeats", type=float, default=0.3, help="weight of names that come again in what is read")
     p.add_argument("--warmup", type=int, default=60)
     p.add_argument("--seed", type=int, default=0)
+    p.add_argument(
+        "--noise", type=float, default=0, help="normal noise on the embeddings of messages, up to this share of their norm"
+    )
     p.add_argument("--plain-start", action="store_true", help="random weights only, without copying circuits")
     p.add_argument("--save-every", type=float, default=180, help="seconds between checkpoints")
     return p.parse_args()
@@ -67,8 +70,9 @@ class Rows:
         raw = np.stack(rows)
         ids = np.ascontiguousarray(raw[:, : self.length * 2]).view(np.uint16).astype(np.int64)
         flags = raw[:, self.length * 2 :]
-        segments, learn = flags >> 1, (flags & 1).astype(bool)
-        return tuple(torch.from_numpy(x) for x in (ids, segments, learn, self.repeats(ids, segments) & ~learn))
+        segments, learn, message = flags >> 1 & 63, (flags & 1).astype(bool), flags >> 7 > 0
+        again = self.repeats(ids, segments) & ~learn
+        return tuple(torch.from_numpy(x) for x in (ids, segments, learn, again, message))
 
     def repeats(self, ids, segments):
         """Tokens that followed the same token earlier in their sequence: names that come again. Learning to foresee them
@@ -82,19 +86,20 @@ class Rows:
 
 
 class Meter:
-    """How often whole utterances are right under teacher forcing, by kind: System 1's quotes and its "nothing
-    relevant", System 2's turns."""
+    """How often whole utterances are right under teacher forcing, by kind. The kind of an utterance is that of the first
+    mark that it holds; quotes and notes hold none."""
 
-    KINDS = ("quote", "nothing", "system2")
+    MARKS = {"<think>": "system2", "\u0120nothing": "nothing", "\u0120unknown": "unknown", "\u0120answer": "answer"}
 
     def __init__(self, vocabulary):
-        self.think, self.nothing = vocabulary["<think>"], vocabulary["\u0120nothing"]
+        self.marks = [(vocabulary[mark], kind) for mark, kind in self.MARKS.items() if mark in vocabulary]
+        self.kinds = ["plain"] + [kind for _, kind in self.marks]
         self.reset()
 
     def reset(self):
         self.loss, self.steps = 0.0, 0
-        self.right = {kind: 0 for kind in self.KINDS}
-        self.seen = {kind: 0 for kind in self.KINDS}
+        self.right = dict.fromkeys(self.kinds, 0)
+        self.seen = dict.fromkeys(self.kinds, 0)
 
     def add(self, loss, logits, ids, learn):
         self.loss += loss
@@ -105,15 +110,19 @@ class Meter:
         utterance = first.cumsum(0) - 1
         total = lambda flags: torch.zeros(int(utterance[-1]) + 1, device=ids.device).index_add_(0, utterance, flags.float())
         right = total(logits.argmax(-1) != target) == 0
-        system2 = target[first] == self.think
-        nothing = ~system2 & (total(target == self.nothing) > 0)
-        for kind, mine in zip(self.KINDS, (~system2 & ~nothing, nothing, system2)):
-            self.seen[kind] += int(mine.sum())
-            self.right[kind] += int(right[mine].sum())
+        left = torch.ones_like(right)
+        for mark, kind in self.marks:
+            self.count(kind, left & (total(target == mark) > 0), right)
+            left &= total(target == mark) == 0
+        self.count("plain", left, right)
+
+    def count(self, kind, mine, right):
+        self.seen[kind] += int(mine.sum())
+        self.right[kind] += int(right[mine].sum())
 
     def report(self):
         line = {"loss": round(self.loss / max(1, self.steps), 4)}
-        line.update({kind: round(self.right[kind] / self.seen[kind], 3) for kind in self.KINDS if self.seen[kind]})
+        line.update({kind: round(self.right[kind] / self.seen[kind], 3) for kind in self.kinds if self.seen[kind]})
         self.reset()
         return line
 
@@ -175,6 +184,14 @@ class Optimizer:
         self.adam.load_state_dict(state["adam"])
 
 
+def message_noise(message, embedding, most):
+    """Noise [B, T, hidden] on the tokens of messages, of a random strength a row, none in half of the rows: latent
+    thoughts come near the embeddings of words and never quite there."""
+    strength = most * (2 * torch.rand(len(message), 1, device=message.device) - 1).clamp(min=0)
+    size = embedding.detach().pow(2).mean().sqrt()
+    return (strength * message)[..., None] * size * torch.randn(*message.shape, embedding.shape[1], device=message.device)
+
+
 def work(rank, workers, args):
     device = "cuda" if torch.cuda.is_available() else "cpu"
     if workers > 1:
@@ -231,11 +248,12 @@ def work(rank, workers, args):
     vocabulary = dict(tokenizer["model"]["vocab"], **{t["content"]: t["id"] for t in tokenizer["added_tokens"]})
     meter = Meter(vocabulary)
     while step < end:
-        ids, segments, learn, again = (x.to(device) for x in rows.batch(step * args.batch + rank * share, share))
+        ids, segments, learn, again, message = (x.to(device) for x in rows.batch(step * args.batch + rank * share, share))
         target = learn | again
         # A target is predicted from the token before it.
         wanted = torch.cat([target[:, 1:], torch.zeros_like(target[:, :1])], 1)
-        logits = model(ids, segments, wanted) @ embedding.T
+        noise = message_noise(message, embedding, args.noise) if args.noise > 0 else None
+        logits = model(ids, segments, wanted, noise) @ embedding.T
         losses = F.cross_entropy(logits, ids[target], reduction="none")
         said = learn[target]
         loss = losses[said].mean()
