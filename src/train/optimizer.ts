@@ -11,6 +11,10 @@ export interface StepStatistics {
   gradientNorm: number;
   /** False: a gradient or the loss was not finite, and nothing has been changed. */
   isTaken: boolean;
+  /** Norm of each parameter's gradient before clipping, in the order of the parameters. */
+  norms: number[];
+  /** Norm of each observed tensor. */
+  observed: number[];
 }
 
 /** The optimizer's memory, for saving; arrays in the order of the parameters. */
@@ -55,17 +59,17 @@ export class AdamW {
   /**
    * Takes a step with the gradients that have been added up, clears them, and reads back what the step was like.
    * @param loss [1, 1]
+   * @param observed further tensors whose norms are wanted, of any shape; they decide nothing
    * @throws GpuOutOfMemoryError, GpuFailure, DeviceLostError
    */
-  async update(loss: Tensor, learningRate: number): Promise<StepStatistics> {
+  async update(loss: Tensor, learningRate: number, observed: readonly Tensor[] = []): Promise<StepStatistics> {
     const settings = { ...this.settings, learningRate };
-    const statistics = adamWStep(this.tape, this.parameters, loss, this.step + 1, settings);
+    const read = adamWStep(this.tape, this.parameters, loss, this.step + 1, settings, observed);
     this.clearGradients();
-    const [value, gradientNorm, , faults] = await statistics.read();
-    statistics.dispose();
+    const { faults, factor: _, ...statistics } = await read();
     const isTaken = faults === 0;
     if (isTaken) this.step++;
-    return { loss: value as number, gradientNorm: gradientNorm as number, isTaken };
+    return { ...statistics, isTaken };
   }
 
   clearGradients(): void {
