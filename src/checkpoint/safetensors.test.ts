@@ -4,7 +4,13 @@ import { describe, expect, it } from "vitest";
 import type { TensorDtype } from "./checkpoint";
 import { BYTES_PER_ELEMENT } from "./dtype";
 import { CheckpointError } from "./errors";
-import { parseSafetensorsHeader, readSafetensorsHeader, type SafetensorsTensor, writeSafetensors } from "./safetensors";
+import {
+  parseSafetensors,
+  parseSafetensorsHeader,
+  readSafetensorsHeader,
+  type SafetensorsTensor,
+  writeSafetensors,
+} from "./safetensors";
 import { memorySource } from "./sources";
 
 const read = (bytes: Uint8Array) => readSafetensorsHeader(memorySource({ "x.safetensors": bytes }), "x.safetensors");
@@ -165,5 +171,26 @@ describe("writing", () => {
     expect(new TextDecoder().decode(file.slice(8, 64))).toBe(header.padEnd(56));
     expect([...file.slice(64)]).toEqual([0x80, 0x3f]);
     expect(parseSafetensorsHeader("a", file.slice(8, 64), file.length)).toHaveLength(1);
+  });
+});
+
+describe("files in memory", () => {
+  const tensors: SafetensorsTensor[] = [
+    { name: "a", dtype: "F32", shape: [2], bytes: Uint8Array.of(1, 2, 3, 4, 5, 6, 7, 8) },
+    { name: "b", dtype: "F16", shape: [1, 1], bytes: Uint8Array.of(9, 10) },
+  ];
+
+  it("give back tensors and metadata", () => {
+    const file = writeSafetensors(tensors, { settings: '{"steps":3}' });
+    expect(parseSafetensors("x", file)).toEqual({ tensors, metadata: { settings: '{"steps":3}' } });
+    expect(parseSafetensors("x", writeSafetensors(tensors))).toEqual({ tensors, metadata: {} });
+  });
+
+  it("are refused by name when they are cut off, or their metadata is no text", () => {
+    const file = writeSafetensors(tensors);
+    for (const length of [0, 7, 20, file.length - 1]) {
+      expect(() => parseSafetensors("x", file.subarray(0, length))).toThrow(CheckpointError);
+    }
+    expect(() => parseSafetensors("x", fileOf({ __metadata__: { step: 3 } }, 0))).toThrow('x: metadata "step"');
   });
 });

@@ -94,6 +94,24 @@ export function parseSafetensorsHeader(file: string, json: Uint8Array, fileBytes
   return entries;
 }
 
+/**
+ * A whole file in memory: its tensors, whose bytes are views on the file, and its metadata.
+ * @throws CheckpointError as `parseSafetensorsHeader`, and naming a metadata entry that is no text
+ */
+export function parseSafetensors(
+  file: string,
+  bytes: Uint8Array,
+): { tensors: SafetensorsTensor[]; metadata: Record<string, string> } {
+  const json = bytes.subarray(LENGTH_BYTES, LENGTH_BYTES + safetensorsHeaderLength(file, bytes, bytes.length));
+  const tensors = parseSafetensorsHeader(file, json, bytes.length).map(({ name, dtype, shape, start, end }) => {
+    return { name, dtype, shape, bytes: bytes.subarray(start, end) };
+  });
+  const metadata = z.record(z.string(), z.string()).safeParse(headerObject(file, json).get("__metadata__") ?? {});
+  if (metadata.success) return { tensors, metadata: metadata.data };
+  const { path, message } = metadata.error.issues[0] as z.core.$ZodIssue;
+  throw new CheckpointError(`${file}: metadata ${path.map((part) => `"${String(part)}"`).join(".")}: ${message}`);
+}
+
 function headerObject(file: string, json: Uint8Array): Map<string, unknown> {
   let header: unknown;
   try {
