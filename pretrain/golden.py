@@ -186,7 +186,7 @@ def link_golden(index, spec):
 
     output, loss = loss_of()
     loss.backward()
-    golden["output"], golden["loss"], golden["d_hidden"] = output, loss.reshape(1), hidden.grad
+    golden["output"], golden["loss"], golden["d_hidden"] = output, loss.reshape(1), hidden.grad.clone()
     for name, value in link.named_parameters():
         golden["grad." + name] = value.grad.clone()
     settings = dict(lr=STEP["lr"], betas=STEP["betas"], eps=STEP["eps"], weight_decay=0)
