@@ -28,6 +28,37 @@ export {
   pack,
   packingSteps,
 } from "./packing/pack";
+export {
+  checkSystem,
+  type EmbeddingNorms,
+  type LatentModel,
+  openLatentModel,
+  type RecursionAgent,
+  type RecursionSystem,
+} from "./recursion/agent";
+export {
+  deliberationPattern,
+  distillationPattern,
+  mixturePattern,
+  type Pattern,
+  type PatternEdge,
+  planTurns,
+  sequentialPattern,
+  type Turn,
+} from "./recursion/pattern";
+export type { SlotFill } from "./recursion/promptBatch";
+export { NO_MESSAGE, type Register, SLOT } from "./recursion/prompts";
+export type { Grade, PromptRequest, RecursionQuestion } from "./recursion/question";
+export { RecursionBatch, type TargetRows } from "./recursion/recursionBatch";
+export { type RelayRecursionQuestion, relayQuestion } from "./recursion/relayTask";
+export {
+  type LatentMessage,
+  type Unrolled,
+  type UnrollOptions,
+  type UnrollStep,
+  unroll,
+  unrollSteps,
+} from "./recursion/unroll";
 export type { ChatMessage, ModelTokenizer, ToolFunction } from "./text/tokenizer";
 export { type Ledger, type TraceDocument, type TraceEvent, type TraceSink, traceEventSchema } from "./trace/events";
 export { wilson95 } from "./world/stats";

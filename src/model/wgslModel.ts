@@ -22,7 +22,7 @@ import { checkIds, checkInput, checkRequest } from "./requests";
 import { SamplingBuffers } from "./samplingBuffers";
 import { SerialQueue } from "./serialQueue";
 import type { CacheDtype } from "./shaders";
-import { loadWeights, padded } from "./weights";
+import { type DecoderWeights, loadWeights, padded } from "./weights";
 import { Workspace } from "./workspace";
 
 export interface LoadWgslModelOptions {
@@ -37,6 +37,12 @@ export interface LoadWgslModelOptions {
   signal?: AbortSignal;
 }
 
+/** A model of our own engine. */
+export interface WgslLanguageModel extends LanguageModel {
+  /** On the device, for the differentiable decoder, which may read the same matrices until the model is disposed of. */
+  readonly weights: DecoderWeights;
+}
+
 /** Logits that are read back at a time by `forward`. */
 const LOGITS_BYTES = 64 * 2 ** 20;
 
@@ -46,7 +52,7 @@ const LOGITS_BYTES = 64 * 2 ** 20;
  * @throws GpuOutOfMemoryError, GpuFailure, DeviceLostError, CheckpointError; the signal's reason after an abort.
  * Nothing stays allocated then.
  */
-export async function loadWgslModel(options: LoadWgslModelOptions): Promise<LanguageModel> {
+export async function loadWgslModel(options: LoadWgslModelOptions): Promise<WgslLanguageModel> {
   const { gpu, checkpoint, kvDtype = "f32" } = options;
   const scope = new BufferScope(gpu);
   try {
@@ -68,7 +74,7 @@ export async function loadWgslModel(options: LoadWgslModelOptions): Promise<Lang
   }
 }
 
-class WgslModel implements LanguageModel {
+class WgslModel implements WgslLanguageModel {
   readonly capabilities = { embeddingsIn: true, hiddenStates: true };
   private readonly queue = new SerialQueue();
   /** Ends what is running when the model is disposed of. */
@@ -84,6 +90,10 @@ class WgslModel implements LanguageModel {
 
   get config() {
     return this.decoder.config;
+  }
+
+  get weights(): DecoderWeights {
+    return this.decoder.weights;
   }
 
   get liveBytes(): number {
