@@ -30,10 +30,12 @@ function linkOf(
   { tape, inputSize, outputSize }: Sizes,
   owned: readonly Tensor[],
   forward: (hidden: Tensor) => Tensor,
+  multiplyAdds = 0,
 ): Link {
   return {
     inputSize,
     outputSize,
+    multiplyAdds,
     forward(hidden) {
       checkWidth(label, this, hidden);
       return tape.scope(() => forward(hidden));
@@ -103,10 +105,11 @@ export function matrixLink(options: MatrixOptions): Link {
   }
   const weight = tape.outsideScopes(() => tape.tensor(matrix, outputSize, inputSize, { label: "matrix of a link" }));
   const weights = embeddingNorm === undefined ? undefined : lengthWeights(tape, outputSize, embeddingNorm);
-  return linkOf("matrix", options, weights ? [weight, weights] : [weight], (hidden) => {
+  const forward = (hidden: Tensor) => {
     const output = linear(hidden, weight);
     return weights ? rmsNorm(output, weights, NORM_EPSILON) : output;
-  });
+  };
+  return linkOf("matrix", options, weights ? [weight, weights] : [weight], forward, inputSize * outputSize);
 }
 
 export interface SoftEmbeddingOptions {
@@ -135,10 +138,11 @@ export function softEmbedding({ tape, head, embedding, temperature = 1, topK }: 
     throw new LinkError(`soft embedding: temperature is ${temperature}`);
   }
   const sizes = { tape, inputSize: weight.columns, outputSize: table.columns };
-  return linkOf("soft embedding", sizes, [], (hidden) => {
+  const forward = (hidden: Tensor) => {
     const logits = linear(hidden, weight);
     return weightedRows(softmax(temperature === 1 ? logits : scale(logits, 1 / temperature), topK), table);
-  });
+  };
+  return linkOf("soft embedding", sizes, [], forward, table.rows * (weight.columns + table.columns));
 }
 
 /**
@@ -159,9 +163,8 @@ export function nearestToken({ tape, embedding }: { tape: Tape; embedding: Tenso
     }),
   );
   const sizes = { tape, inputSize: table.columns, outputSize: table.columns };
-  return linkOf("nearest token", sizes, [directions], (hidden) =>
-    tape.noGrad(() => weightedRows(softmax(linear(hidden, directions), 1), table)),
-  );
+  const forward = (hidden: Tensor) => tape.noGrad(() => weightedRows(softmax(linear(hidden, directions), 1), table));
+  return linkOf("nearest token", sizes, [directions], forward, 2 * table.rows * table.columns);
 }
 
 function wholeTable(label: string, table: Tensor | readonly Tensor[]): Tensor {

@@ -6,6 +6,8 @@ export interface Link {
   readonly inputSize: number;
   /** Width of the vectors that go out. */
   readonly outputSize: number;
+  /** Multiply-adds of one row's way through its matrices. */
+  readonly multiplyAdds: number;
   /**
    * Each row on its own.
    * @param hidden [R, inputSize], hidden states after the final norm

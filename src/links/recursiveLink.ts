@@ -10,6 +10,7 @@ import {
   isResidual,
   LINK_NORM_EPSILON,
   type LinkConfig,
+  linkMultiplyAdds,
   linkParameters,
   normNames,
   OUTPUT_SCALE,
@@ -83,6 +84,10 @@ export class RecursiveLink implements Link {
 
   get outputSize(): number {
     return this.config.outputSize;
+  }
+
+  get multiplyAdds(): number {
+    return linkMultiplyAdds(this.config);
   }
 
   get isTrainable(): boolean {
