@@ -1,7 +1,7 @@
 /**
  * The arrows of imports (docs/architecture.md): shaders -> gpu -> tensor -> model, links, onnx -> recursion, dual,
- * train -> experiments -> worker -> app. What is pure (packing, text, world, trace, reference, checkpoint, random)
- * knows nothing of the GPU. tests/unit/arrows.test.ts proves that each rule can fail.
+ * train -> experiments -> worker -> app. What is pure (packing, text, world, corpus, trace, reference, checkpoint,
+ * random) knows nothing of the GPU. tests/unit/arrows.test.ts proves that each rule can fail.
  */
 
 /** Layers of src/ from the lowest to the highest: nothing imports from a layer above its own. */
@@ -14,7 +14,7 @@ const layers = [
   ["experiments"],
   ["worker"],
 ];
-const pure = ["packing", "text", "world", "trace", "reference", "checkpoint", "random"];
+const pure = ["packing", "text", "world", "corpus", "trace", "reference", "checkpoint", "random"];
 const ui = "(react|react-dom|zustand|recharts|@mantine/[^/]+|@tabler/icons-react|@tanstack/react-router|@xyflow/react)";
 
 const anyOf = (names) => `^src/(${names.join("|")})/`;

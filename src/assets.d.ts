@@ -13,3 +13,6 @@ declare module "*?raw" {
   const text: string;
   export default text;
 }
+
+/** Has no types of its own; only loaded, so that pdf.js finds its worker in this thread. */
+declare module "pdfjs-dist/legacy/build/pdf.worker.mjs";
