@@ -29,6 +29,8 @@ export interface LatentModel {
   readonly language: LanguageModel;
   readonly decoder: DifferentiableDecoder;
   readonly embeddingNorms: EmbeddingNorms;
+  /** Length of each row of the input embedding. */
+  readonly embeddingLengths: Float32Array;
   /** Bytes of weights and caches, without what the tape holds of a run. */
   readonly liveBytes: number;
   dispose(): void;
@@ -59,7 +61,7 @@ export async function openLatentModel(options: OpenLatentModelOptions): Promise<
     const decoder = new DifferentiableDecoder(tape, tensors);
     const ownBytes = tape.liveBytes - before;
     try {
-      return new SharedModel(language, decoder, await embeddingNorms(tensors.embedding), ownBytes);
+      return new SharedModel(language, decoder, await rowLengths(tensors.embedding), ownBytes);
     } catch (error) {
       decoder.dispose();
       throw error;
@@ -71,14 +73,20 @@ export async function openLatentModel(options: OpenLatentModelOptions): Promise<
 }
 
 class SharedModel implements LatentModel {
+  readonly embeddingNorms: EmbeddingNorms;
   private isDisposed = false;
 
   constructor(
     readonly language: LanguageModel,
     readonly decoder: DifferentiableDecoder,
-    readonly embeddingNorms: EmbeddingNorms,
+    readonly embeddingLengths: Float32Array,
     private readonly ownBytes: number,
-  ) {}
+  ) {
+    const sorted = Float32Array.from(embeddingLengths).sort();
+    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number;
+    const mean = sorted.reduce((sum, length) => sum + length, 0) / sorted.length;
+    this.embeddingNorms = { mean, low: at(0.05), high: at(0.95) };
+  }
 
   get liveBytes(): number {
     return this.language.liveBytes + (this.isDisposed ? 0 : this.ownBytes);
@@ -95,27 +103,25 @@ class SharedModel implements LatentModel {
 /** Rows of a table that are read back at a time. */
 const READ_ROWS = 4096;
 
-async function embeddingNorms(parts: readonly Tensor[]): Promise<EmbeddingNorms> {
-  const norms: number[] = [];
+async function rowLengths(parts: readonly Tensor[]): Promise<Float32Array> {
+  const lengths: number[] = [];
   for (const part of parts) {
     const { tape, rows, columns } = part;
     for (let start = 0; start < rows; start += READ_ROWS) {
-      const length = Math.min(READ_ROWS, rows - start);
+      const count = Math.min(READ_ROWS, rows - start);
       const block = tape.noGrad(() =>
-        tape.scope(() => gatherRows(part, tape.integers(Array.from({ length }, (_, i) => start + i)))),
+        tape.scope(() => gatherRows(part, tape.integers(Array.from({ length: count }, (_, i) => start + i)))),
       );
       const values = await block.read();
       block.dispose();
-      for (let row = 0; row < length; row++) {
+      for (let row = 0; row < count; row++) {
         let square = 0;
         for (let i = row * columns; i < (row + 1) * columns; i++) square += (values[i] as number) ** 2;
-        norms.push(Math.sqrt(square));
+        lengths.push(Math.sqrt(square));
       }
     }
   }
-  norms.sort((a, b) => a - b);
-  const at = (share: number) => norms[Math.round(share * (norms.length - 1))] as number;
-  return { mean: norms.reduce((sum, norm) => sum + norm, 0) / norms.length, low: at(0.05), high: at(0.95) };
+  return Float32Array.from(lengths);
 }
 
 export interface RecursionAgent {

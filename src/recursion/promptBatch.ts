@@ -8,7 +8,7 @@ import type { DifferentiableDecoder } from "../tensor/decoder";
 import { KeyCache } from "../tensor/keyCache";
 import { concatRows, gatherRows } from "../tensor/ops/rows";
 import type { Tensor } from "../tensor/tensor";
-import type { ChatMessage, ModelTokenizer } from "../text/tokenizer";
+import type { ChatMessage, ChatTemplateOptions, ModelTokenizer } from "../text/tokenizer";
 import { SLOT } from "./prompts";
 
 /** A rendered prompt, cut at its slots. */
@@ -23,8 +23,12 @@ export interface CutPrompt {
  * Renders a conversation through the agent's own chat template and cuts it at its slots.
  * @throws RangeError when nothing stands before the first slot; CheckpointError without a chat template
  */
-export function cutPrompt(tokenizer: ModelTokenizer, messages: readonly ChatMessage[]): CutPrompt {
-  const text = tokenizer.renderChat(messages, { enableThinking: false });
+export function cutPrompt(
+  tokenizer: ModelTokenizer,
+  messages: readonly ChatMessage[],
+  options: Pick<ChatTemplateOptions, "tools" | "enableThinking"> = {},
+): CutPrompt {
+  const text = tokenizer.renderChat(messages, { enableThinking: false, ...options });
   const pieces = text.split(SLOT).map((piece) => tokenizer.encode(piece));
   if (pieces[0]?.length === 0) throw new RangeError("prompt: no token stands before the first slot");
   return { text, pieces };
@@ -99,6 +103,33 @@ export class PromptBatch {
   rest(fills: readonly SlotFill[], tails?: readonly (readonly number[])[]): { rows: Tensor; lengths: number[] } {
     const places = this.prompts.map((_, question) => this.after(question, fills, tails?.[question]));
     return { rows: this.assemble(places.flat(), fills), lengths: places.map(({ length }) => length) };
+  }
+
+  /**
+   * Hidden states where the agent, having read its prompts and the targets so far, predicts each token of the targets.
+   * @param targets at least one id for each question
+   * @returns after the final norm, [ids of all targets, hiddenSize], question by question
+   */
+  predicting(fills: readonly SlotFill[], targets: readonly (readonly number[])[]): Tensor {
+    const { decoder } = this;
+    const { tape } = decoder;
+    const cache = this.begin(0);
+    try {
+      return tape.scope(() => {
+        const tails = targets.map((ids) => ids.slice(0, -1));
+        const { rows, lengths } = this.rest(fills, tails);
+        const hidden = decoder.forward(rows, cache.next(lengths), { cache });
+        let end = 0;
+        const places = lengths.flatMap((length, question) => {
+          end += length;
+          const count = (targets[question] as readonly number[]).length;
+          return Array.from({ length: count }, (_, t) => end - count + t);
+        });
+        return gatherRows(hidden, tape.integers(places));
+      });
+    } finally {
+      cache.dispose();
+    }
   }
 
   /** The whole prompts as embeddings, for engines that read them without this cache; lengths as `lengths`. */

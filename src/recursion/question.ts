@@ -1,5 +1,5 @@
 /** What a recursion is asked: prompts for every agent, and, where the task knows them, targets and a grader. */
-import type { ChatMessage } from "../text/tokenizer";
+import type { ChatMessage, ChatTemplateOptions } from "../text/tokenizer";
 import type { Register } from "./prompts";
 
 export interface PromptRequest {
@@ -30,6 +30,8 @@ export interface RecursionQuestion {
    * slot should be the same in every round: it is then computed once.
    */
   messages(request: PromptRequest): ChatMessage[];
+  /** How the agent's chat template is rendered. Default: without tools, thinking off. */
+  template?(request: PromptRequest): Pick<ChatTemplateOptions, "tools" | "enableThinking">;
   /**
    * What the agent should write in that turn, given what the others should have written before: the text of its
    * message, or of the answer. For training; absent where nobody knows.

@@ -2,7 +2,6 @@
  * A system of agents in front of a batch of questions: their prompts, what stands in empty slots, targets, and the rows
  * on which the last agent's loss is taken.
  */
-import { gatherRows } from "../tensor/ops/rows";
 import type { Integers } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
 import { checkSystem, type RecursionAgent, type RecursionSystem, tapeOf } from "./agent";
@@ -63,9 +62,10 @@ export class RecursionBatch {
     if (known) return known;
     const { id, model } = this.system.agents[agent] as RecursionAgent;
     const { tokenizer } = model.language;
-    const cut = this.questions.map((question) =>
-      cutPrompt(tokenizer, question.messages({ agent, round, register: this.register })),
-    );
+    const cut = this.questions.map((question) => {
+      const request = { agent, round, register: this.register };
+      return cutPrompt(tokenizer, question.messages(request), question.template?.(request));
+    });
     const slots = this.system.pattern.edges.filter(({ to }) => to === agent).length;
     cut.forEach(({ pieces }, i) => {
       if (pieces.length - 1 === slots) return;
@@ -86,15 +86,31 @@ export class RecursionBatch {
   }
 
   /**
+   * What should have been told to an agent before a turn, as text in its own tokens: the targets of the others.
+   * @param count cuts each message, or pads it with end tokens, to this length, as latent messages have one
+   * @throws RangeError as `targetIds`
+   */
+  textMessages({ agent, reads }: Pick<Turn, "agent" | "reads">, count?: number): SlotFill[] {
+    return reads.map(({ from, round }): SlotFill => {
+      if (round === undefined) return this.noMessage(agent);
+      const texts = this.questions.map((_, question) => this.targetOf(question, from, round));
+      return this.textFill(agent, texts, count);
+    });
+  }
+
+  /** Texts as fillings of a slot of an agent; `count` as in `textMessages`. */
+  textFill(agent: number, texts: readonly string[], count?: number): SlotFill {
+    const { tokenizer } = (this.system.agents[agent] as RecursionAgent).model.language;
+    const ids = texts.map((text) => tokenizer.encode(text));
+    return { kind: "ids", ids: count === undefined ? ids : ids.map((own) => this.fitted(agent, own, count)) };
+  }
+
+  /**
    * Ids of what an agent should write in a turn, each `count` long: cut, or padded with end tokens.
    * @throws RangeError when a question knows no target, or the agent has no end token
    */
   targetIds({ agent, round }: Pick<Turn, "agent" | "round">, count: number): number[][] {
-    const end = this.endId(agent);
-    return this.questions.map((_, question) => {
-      const ids = [...this.targetOf(question, agent, round), ...new Array<number>(count).fill(end)];
-      return ids.slice(0, count);
-    });
+    return this.questions.map((_, question) => this.fitted(agent, this.targetTokens(question, agent, round), count));
   }
 
   /**
@@ -104,32 +120,12 @@ export class RecursionBatch {
    * @param rounds of the recursion: the answer is that after the last one
    */
   answerRows(fills: readonly SlotFill[], { rounds }: { rounds: number }): TargetRows {
-    const { system, writer } = this;
-    const agent = system.agents.length - 1;
-    const { decoder } = writer.model;
-    const tape = tapeOf(system);
-    const prompts = this.prompts(agent, rounds);
-    const answers = this.questions.map((_, question) => [...this.targetOf(question, agent, rounds), this.endId(agent)]);
-    const cache = prompts.begin(0);
-    const places: number[] = [];
-    const hidden = tape.scope(() => {
-      const { rows, lengths } = prompts.rest(
-        fills,
-        answers.map((ids) => ids.slice(0, -1)),
-      );
-      let end = 0;
-      lengths.forEach((length, question) => {
-        end += length;
-        const count = (answers[question] as number[]).length;
-        for (let row = end - count; row < end; row++) places.push(row);
-      });
-      const all = decoder.forward(rows, cache.next(lengths), { cache });
-      return gatherRows(all, tape.integers(places));
-    });
-    cache.dispose();
+    const agent = this.system.agents.length - 1;
+    const end = this.endId(agent);
+    const answers = this.questions.map((_, question) => [...this.targetTokens(question, agent, rounds), end]);
     return {
-      hidden,
-      targets: tape.integers(answers.flat(), "answers"),
+      hidden: this.prompts(agent, rounds).predicting(fills, answers),
+      targets: tapeOf(this.system).integers(answers.flat(), "answers"),
       questions: answers.flatMap((ids, question) => ids.map(() => question)),
     };
   }
@@ -148,10 +144,20 @@ export class RecursionBatch {
     return end;
   }
 
-  private targetOf(question: number, agent: number, round: number): number[] {
-    const { id, model } = this.system.agents[agent] as RecursionAgent;
+  private targetTokens(question: number, agent: number, round: number): number[] {
+    const { tokenizer } = (this.system.agents[agent] as RecursionAgent).model.language;
+    return tokenizer.encode(this.targetOf(question, agent, round));
+  }
+
+  private targetOf(question: number, agent: number, round: number): string {
     const text = this.questions[question]?.target?.({ agent, round, register: this.register });
-    if (text === undefined) throw new RangeError(`question ${question} has no target for ${id} in round ${round}`);
-    return model.language.tokenizer.encode(text);
+    if (text !== undefined) return text;
+    const { id } = this.system.agents[agent] as RecursionAgent;
+    throw new RangeError(`question ${question} has no target for ${id} in round ${round}`);
+  }
+
+  /** Cut, or padded with end tokens. */
+  private fitted(agent: number, ids: readonly number[], count: number): number[] {
+    return [...ids, ...new Array<number>(count).fill(this.endId(agent))].slice(0, count);
   }
 }

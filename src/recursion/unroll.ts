@@ -189,31 +189,18 @@ function* teacherForced(
   targets: readonly (readonly number[])[],
   run: <T>(fn: () => T) => T,
 ): Generator<Thought, void, void> {
-  const { decoder } = model;
-  const { tape } = decoder;
+  const { tape } = model.decoder;
   const latentSteps = (targets[0] as readonly number[]).length;
-  const cache = prompts.begin(0);
-  try {
-    const pairs = run(() =>
-      tape.scope(() => {
-        const tails = targets.map((ids) => ids.slice(0, -1));
-        const { rows, lengths } = prompts.rest(fills, tails);
-        const hidden = decoder.forward(rows, cache.next(lengths), { cache });
-        let start = 0;
-        const firsts = lengths.map((length) => {
-          start += length;
-          return start - latentSteps;
-        });
-        return Array.from({ length: latentSteps }, (_, step) => {
-          const own = gatherRows(hidden, tape.integers(firsts.map((first) => first + step)));
-          return [own, innerLink.forward(own)];
-        }).flat();
-      }),
-    ) as Tensor[];
-    for (let step = 0; step < latentSteps; step++) {
-      yield { hidden: pairs[2 * step] as Tensor, thought: pairs[2 * step + 1] as Tensor };
-    }
-  } finally {
-    cache.dispose();
+  const pairs = run(() =>
+    tape.scope(() => {
+      const all = prompts.predicting(fills, targets);
+      return Array.from({ length: latentSteps }, (_, step) => {
+        const hidden = gatherRows(all, tape.integers(targets.map((_, question) => question * latentSteps + step)));
+        return [hidden, innerLink.forward(hidden)];
+      }).flat();
+    }),
+  );
+  for (let step = 0; step < latentSteps; step++) {
+    yield { hidden: pairs[2 * step] as Tensor, thought: pairs[2 * step + 1] as Tensor };
   }
 }

@@ -3,6 +3,7 @@
  * are plain arrays so that a recorded run is JSON. Times are milliseconds since the run's start.
  */
 import { z } from "zod";
+import { traceEventSchema } from "./events";
 
 const base = z.object({ at: z.number() });
 /** From 1. */
@@ -142,6 +143,8 @@ export const recursionEventSchema = z.discriminatedUnion("type", [
     correct: z.boolean().optional(),
   }),
   base.extend({ type: z.literal("answerToken"), text: z.string() }),
+  /** The last agent answers in the dual-system loop, with tools: what happens there. */
+  base.extend({ type: z.literal("toolStep"), event: traceEventSchema }),
   base.extend({
     type: z.literal("recursionAnswer"),
     round,
