@@ -4,12 +4,12 @@
  * they are trainable, the weights.
  */
 import { type DecoderLayerTensors, type DecoderTensors, decoderTensorList } from "./decoderWeights";
-import type { KeyCache, KeysValues } from "./keyCache";
-import { attention, rope, ropeAngles } from "./ops/attention";
+import type { KeyCache } from "./keyCache";
+import { attention, attentionInputs, ropeAngles } from "./ops/attention";
 import { add, swiglu } from "./ops/elementwise";
 import { linear } from "./ops/linear";
 import { rmsNorm } from "./ops/norm";
-import { gatherRows, joinHeads, splitHeads } from "./ops/rows";
+import { gatherRows, joinHeads } from "./ops/rows";
 import type { Sequences } from "./sequences";
 import type { Integers, Tape } from "./tape";
 import type { Tensor } from "./tensor";
@@ -69,8 +69,8 @@ export class DifferentiableDecoder {
     return tape.scope(() => {
       let hidden = embeddings;
       this.tensors.layers.forEach((layer, index) => {
-        const join = cache && ((own: KeysValues) => cache.join(index, own, config.kvHeads));
-        const run = (input: Tensor, batch: Sequences, table: Tensor) => this.layer(layer, input, batch, table, join);
+        const run = (input: Tensor, batch: Sequences, table: Tensor) =>
+          this.layer(layer, input, batch, table, cache && { cache, index });
         const output = recompute
           ? tape.checkpoint(run, hidden, sequences, angles)
           : tape.scope(() => run(hidden, sequences, angles));
@@ -99,23 +99,19 @@ export class DifferentiableDecoder {
     hidden: Tensor,
     sequences: Sequences,
     angles: Tensor,
-    join?: (own: KeysValues) => KeysValues,
+    cached?: { cache: KeyCache; index: number },
   ): Tensor {
     const { tape } = this;
     const { heads, kvHeads, headDim, rmsNormEps } = this.config;
+    const { qNorm, kNorm } = layer;
     const afterAttention = tape.scope(() => {
       const qkv = linear(rmsNorm(hidden, layer.inputNorm, rmsNormEps), layer.qkv, layer.qkvBias);
-      const turned = (start: number, count: number, norm: Tensor | undefined) => {
-        const own = splitHeads(qkv, start, count, headDim);
-        return rope(norm ? rmsNorm(own, norm, rmsNormEps) : own, sequences.positions, angles);
-      };
-      const query = turned(0, heads, layer.qNorm);
-      const own = {
-        keys: turned(heads * headDim, kvHeads, layer.kNorm),
-        values: splitHeads(qkv, (heads + kvHeads) * headDim, kvHeads, headDim),
-      };
-      const { keys, values } = join ? join(own) : own;
-      const mixed = attention(query, keys, values, sequences, { heads, kvHeads });
+      const norms = qNorm && kNorm && { query: qNorm, key: kNorm, epsilon: rmsNormEps };
+      const before = cached?.cache.layer(cached.index);
+      const shape = { heads, kvHeads, headDim, angles, norms, into: before?.into };
+      const { query, keysValues } = attentionInputs(qkv, sequences, shape);
+      cached?.cache.setLayer(cached.index, keysValues);
+      const mixed = attention(query, keysValues, sequences, { heads, kvHeads, prefix: before?.prefix });
       return add(hidden, linear(joinHeads(mixed, heads), layer.output, layer.outputBias));
     });
     const normed = rmsNorm(afterAttention, layer.postAttentionNorm, rmsNormEps);

@@ -5,11 +5,18 @@ export interface SequenceLengths {
   /** Rows of each sequence, at least 1. */
   queryLengths: readonly number[];
   /**
-   * Keys that each sequence has in all, its own rows last; more than queryLengths where keys of earlier rows are handed
-   * in as well. Default: queryLengths.
+   * Keys that each sequence has in the tensor of keys and values, its own rows last; more than queryLengths where those
+   * of earlier rows are handed in as well. Default: queryLengths.
    */
   keyLengths?: readonly number[];
-  /** Position of each row for the rotary embedding. Default: its place among the keys of its sequence. */
+  /** Where they begin there, in rows, and how many rows it has. Default: one sequence after the other. */
+  keys?: { starts: readonly number[]; rows: number };
+  /**
+   * Rows of a second tensor of keys and values that each sequence sees before those, through which no gradients flow.
+   * Default: none.
+   */
+  prefix?: { starts: readonly number[]; lengths: readonly number[] };
+  /** Position of each row for the rotary embedding. Default: its place among all keys of its sequence. */
   positions?: ArrayLike<number>;
 }
 
@@ -17,64 +24,80 @@ export interface SequenceLengths {
 export class Sequences implements Saved {
   readonly rows: number;
   readonly keyRows: number;
+  /** Rows of the second tensor that some sequence sees. */
+  readonly prefixRows: number;
   readonly queryLengths: readonly number[];
   readonly keyLengths: readonly number[];
   /** First row of each sequence. */
   readonly starts: readonly number[];
-  readonly positions: Integers;
-  /** Pairs for each row: the first key it sees, and the one after the last. */
-  readonly queryKeys: Integers;
-  /** Pairs for each key: the first row that sees it, and the one after the last. */
-  readonly keyQueries: Integers;
+  /** Pairs for each row: its position, and the row of its key and value. */
+  readonly placement: Integers;
+  /** `Sequence` of shaders/common/attentionTiles.wgsl for each. */
+  readonly table: Integers;
   readonly maxPosition: number;
+  /** Whether the rows of keys are those of the sequences and no others. */
+  readonly areKeysWhole: boolean;
 
   /** @throws RangeError naming the sequence whose lengths do not fit */
-  constructor(tape: Tape, { queryLengths, keyLengths = queryLengths, positions }: SequenceLengths) {
-    if (keyLengths.length !== queryLengths.length || queryLengths.length === 0) {
-      throw new RangeError(`${queryLengths.length} sequences of rows, ${keyLengths.length} of keys`);
+  constructor(tape: Tape, { queryLengths, keyLengths = queryLengths, keys, prefix, positions }: SequenceLengths) {
+    const count = queryLengths.length;
+    if (count === 0 || keyLengths.length !== count) {
+      throw new RangeError(`${count} sequences of rows, ${keyLengths.length} of keys`);
     }
-    const ranges: number[] = [];
-    const seenBy: number[] = [];
-    const places: number[] = [];
+    for (const list of [keys?.starts, prefix?.starts, prefix?.lengths]) {
+      if (list && list.length !== count) throw new RangeError(`${count} sequences of rows, ${list.length} of keys`);
+    }
+    const placement: number[] = [];
+    const table: number[] = [];
     const starts: number[] = [];
     let row = 0;
     let key = 0;
+    let maxPosition = 0;
+    let prefixRows = 0;
     queryLengths.forEach((queries, sequence) => {
-      const keys = keyLengths[sequence] as number;
-      if (!Number.isInteger(queries) || !Number.isInteger(keys) || queries < 1 || keys < queries) {
-        throw new RangeError(`sequence ${sequence} has ${queries} rows and ${keys} keys`);
+      const own = keyLengths[sequence] as number;
+      const start = keys ? (keys.starts[sequence] as number) : key;
+      const [prefixStart, prefixLength] = [prefix?.starts[sequence] ?? 0, prefix?.lengths[sequence] ?? 0];
+      if (!Number.isInteger(queries) || !Number.isInteger(own) || queries < 1 || own < queries) {
+        throw new RangeError(`sequence ${sequence} has ${queries} rows and ${own} keys`);
       }
+      if (keys && start + own > keys.rows) {
+        throw new RangeError(`sequence ${sequence} has keys up to ${start + own}, and there are ${keys.rows}`);
+      }
+      const before = own - queries;
       for (let t = 0; t < queries; t++) {
-        ranges.push(key, key + keys - queries + t + 1);
-        places.push(keys - queries + t);
+        const position = positions?.[row + t] ?? prefixLength + before + t;
+        placement.push(position, start + before + t);
+        maxPosition = Math.max(maxPosition, position);
       }
-      for (let k = 0; k < keys; k++) seenBy.push(row + Math.max(0, k - (keys - queries)), row + queries);
+      table.push(row, queries, prefixStart, prefixLength, start, before);
       starts.push(row);
       row += queries;
-      key += keys;
+      key += own;
+      prefixRows = Math.max(prefixRows, prefixStart + prefixLength);
     });
     if (positions && positions.length !== row) throw new RangeError(`${positions.length} positions for ${row} rows`);
     this.rows = row;
-    this.keyRows = key;
+    this.keyRows = keys?.rows ?? key;
+    this.prefixRows = prefixRows;
     this.queryLengths = queryLengths;
     this.keyLengths = keyLengths;
     this.starts = starts;
-    this.positions = tape.integers(positions ?? places, "positions");
-    this.maxPosition = this.positions.values.reduce((a, b) => Math.max(a, b), 0);
-    this.queryKeys = tape.integers(ranges, "keys of rows");
-    this.keyQueries = tape.integers(seenBy, "rows of keys");
+    this.maxPosition = maxPosition;
+    this.areKeysWhole = key === this.keyRows;
+    this.placement = tape.integers(placement, "positions of rows");
+    this.table = tape.integers(table, "sequences");
   }
 
   share(): Sequences {
-    const { positions, queryKeys, keyQueries } = this;
     return Object.assign(Object.create(Sequences.prototype) as Sequences, this, {
-      positions: positions.share(),
-      queryKeys: queryKeys.share(),
-      keyQueries: keyQueries.share(),
+      placement: this.placement.share(),
+      table: this.table.share(),
     });
   }
 
   dispose(): void {
-    for (const integers of [this.positions, this.queryKeys, this.keyQueries]) integers.dispose();
+    this.placement.dispose();
+    this.table.dispose();
   }
 }

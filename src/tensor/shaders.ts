@@ -1,4 +1,5 @@
 /** The shaders of tensor operations with the preludes their headers name; one KernelSource object for each use. */
+import attentionTiles from "../../shaders/common/attentionTiles.wgsl?raw";
 import grid from "../../shaders/common/grid.wgsl?raw";
 import matmulOutput from "../../shaders/common/matmulOutput.wgsl?raw";
 import passRows from "../../shaders/common/rows.wgsl?raw";
@@ -11,6 +12,8 @@ import rmsNorm from "../../shaders/rmsNorm.wgsl?raw";
 import adamW from "../../shaders/tensor/adamW.wgsl?raw";
 import add from "../../shaders/tensor/add.wgsl?raw";
 import attention from "../../shaders/tensor/attention.wgsl?raw";
+import attentionGradient from "../../shaders/tensor/attentionGradient.wgsl?raw";
+import attentionInputs from "../../shaders/tensor/attentionInputs.wgsl?raw";
 import clippedPolicy from "../../shaders/tensor/clippedPolicy.wgsl?raw";
 import copyRows from "../../shaders/tensor/copyRows.wgsl?raw";
 import gather from "../../shaders/tensor/gather.wgsl?raw";
@@ -19,9 +22,7 @@ import layerNorm from "../../shaders/tensor/layerNorm.wgsl?raw";
 import linear from "../../shaders/tensor/linear.wgsl?raw";
 import linearSubgroup from "../../shaders/tensor/linearSubgroup.wgsl?raw";
 import logProb from "../../shaders/tensor/logProb.wgsl?raw";
-import regroup from "../../shaders/tensor/regroup.wgsl?raw";
 import rmsNormGradient from "../../shaders/tensor/rmsNorm.wgsl?raw";
-import rope from "../../shaders/tensor/rope.wgsl?raw";
 import rowLoss from "../../shaders/tensor/rowLoss.wgsl?raw";
 import scale from "../../shaders/tensor/scale.wgsl?raw";
 import softmax from "../../shaders/tensor/softmax.wgsl?raw";
@@ -32,7 +33,9 @@ import type { KernelSource } from "../gpu/kernel";
 const shaders = {
   adamW: [adamW, grid],
   add: [add, grid],
-  attention: [attention, grid],
+  attention: [attention, attentionTiles, grid],
+  attentionGradient: [attentionGradient, attentionTiles, grid],
+  attentionInputs: [attentionInputs, grid],
   clippedPolicy: [clippedPolicy, grid],
   copyRows: [copyRows, grid],
   gather: [gather, grid],
@@ -41,8 +44,6 @@ const shaders = {
   linear: [linear],
   linearSubgroup: [linearSubgroup],
   logProb: [logProb, grid],
-  regroup: [regroup, grid],
-  rope: [rope, grid],
   rowLoss: [rowLoss, grid],
   scale: [scale, grid],
   softmax: [softmax, grid],

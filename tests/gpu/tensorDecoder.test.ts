@@ -296,6 +296,48 @@ describe("prompts that are computed once", () => {
     tape.dispose();
   });
 
+  it("may themselves be continuations", async () => {
+    const checkpoint = await openCheckpoint(folderSource("tests/golden/llama"));
+    const tape = new Tape(gpu);
+    const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint));
+    const { hiddenSize } = decoder.config;
+    const random = new Random(3);
+    const values = Float32Array.from({ length: 9 * hiddenSize }, () => random.normal());
+    const rows = (from: number, count: number) =>
+      tape.tensor(values.slice(from * hiddenSize, (from + count) * hiddenSize), count, hiddenSize);
+    const first = new KeyCache(tape, { room: 3 });
+    const run = (cache: KeyCache, from: number, count: number) =>
+      tape.scope(() => decoder.forward(rows(from, count), cache.next([count]), { cache }));
+    for (const [from, count] of [
+      [0, 2],
+      [2, 1],
+    ] as const) {
+      run(first, from, count).dispose();
+    }
+    const second = first.fork();
+    // The first goes on by itself, in the room behind what the second reads.
+    const aside = run(first, 7, 2);
+    run(second, 3, 2).dispose();
+    const third = second.fork({ sequences: [0], room: 1 });
+    for (const cache of [first, second]) cache.dispose();
+    const outputs = [run(third, 5, 1), run(third, 6, 1)];
+    expect(third.keyLengths).toEqual([7]);
+    third.dispose();
+    const expected = tape.scope(() => decoder.forward(rows(0, 7), new Sequences(tape, { queryLengths: [7] })));
+    const whole = (await expected.read()).slice(5 * hiddenSize);
+    const found = [...(await outputs[0]!.read()), ...(await outputs[1]!.read())];
+    expect(relativeError(found, whole)).toBeLessThan(1e-5);
+    const besides = tape.scope(() => {
+      const all = [...values.slice(0, 3 * hiddenSize), ...values.slice(7 * hiddenSize)];
+      return decoder.forward(tape.tensor(all, 5, hiddenSize), new Sequences(tape, { queryLengths: [5] }));
+    });
+    expect(relativeError(await aside.read(), (await besides.read()).slice(3 * hiddenSize))).toBeLessThan(1e-5);
+    for (const tensor of [aside, ...outputs, expected, besides]) tensor.dispose();
+    decoder.dispose();
+    expect(tape.liveBytes).toBe(0);
+    tape.dispose();
+  });
+
   it("are refused where gradients would have to flow into them, or they do not exist", async () => {
     const checkpoint = await openCheckpoint(folderSource("tests/golden/llama"));
     const tape = new Tape(gpu);
@@ -313,7 +355,7 @@ describe("prompts that are computed once", () => {
       const rows = tape.zeros("rows", 3, decoder.config.hiddenSize);
       decoder.forward(rows, frozen.next([2, 1]), { cache: frozen });
     });
-    expect(() => frozen.fork({ sequences: [0, 2] })).toThrow("sequence 2 of 2");
+    expect(() => frozen.fork({ sequences: [0, 2] })).toThrow("sequence 2, and there are 2");
     expect(() => frozen.fork().next([1])).toThrow("1 sequences go on, and there are 2");
     tape.dispose();
   });

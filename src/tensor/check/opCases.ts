@@ -15,12 +15,12 @@ import * as rmsNormReference from "../../reference/rmsNorm";
 import * as ropeReference from "../../reference/rope";
 import { softmaxBackward, topKSoftmax } from "../../reference/softmax";
 import * as swigluReference from "../../reference/swiglu";
-import { attention, rope, ropeAngles } from "../ops/attention";
+import { attention, attentionInputs, ropeAngles } from "../ops/attention";
 import { add, gelu, scale, swiglu } from "../ops/elementwise";
 import { linear, weightedRows } from "../ops/linear";
 import { clippedPolicyLoss, cosineDistance, meanSquareError, tokenLogProbs, weightedSum } from "../ops/losses";
 import { layerNorm, rmsNorm } from "../ops/norm";
-import { concatRows, gatherRows, joinHeads, sliceRows, splitHeads } from "../ops/rows";
+import { concatRows, gatherRows, joinHeads, sliceRows } from "../ops/rows";
 import { softmax } from "../ops/softmax";
 import { Sequences } from "../sequences";
 import type { Tape } from "../tape";
@@ -320,28 +320,19 @@ function rowCases(normals: Normals, integers: Draw): OpCase[] {
     },
   );
   for (const headDim of [1, 6, 8]) {
-    // Heads of columns 3 to 3 + 2 headDim of 5 rows; joined, each is padded to a multiple of 4.
-    const width = 3 + 2 * headDim + 1;
-    const padded = Math.ceil(headDim / 4) * 4;
-    const at = (i: number) => ({ row: Math.floor(i / (2 * padded)), head: Math.floor(i / padded) % 2, e: i % padded });
+    // Each head is padded to a multiple of 4.
+    const pitch = Math.ceil(headDim / 4) * 4;
+    const isElement = (i: number) => i % pitch < headDim;
     cases.push({
-      op: "splitHeads, joinHeads",
+      op: "joinHeads",
       size: `2 heads of ${headDim}`,
-      inputs: { x: normals(5, width) },
-      run: (_, [x]) => joinHeads(splitHeads(x!, 3, 2, headDim), 2),
-      expected: ([x]) =>
-        Float64Array.from({ length: 10 * padded }, (_, i) => {
-          const { row, head, e } = at(i);
-          return e < headDim ? x![row * width + 3 + head * headDim + e]! : 0;
-        }),
-      gradients: (dOut) => {
-        const dX = new Float64Array(5 * width);
-        dOut.forEach((value, i) => {
-          const { row, head, e } = at(i);
-          if (e < headDim) dX[row * width + 3 + head * headDim + e] = value;
-        });
-        return { x: dX };
+      inputs: { x: normals(10, headDim) },
+      run: (_, [x]) => joinHeads(x!, 2),
+      expected: ([x]) => {
+        let next = 0;
+        return Float64Array.from({ length: 10 * pitch }, (_, i) => (isElement(i) ? x![next++]! : 0));
       },
+      gradients: (dOut) => ({ x: dOut.filter((_, i) => isElement(i)) }),
     });
   }
   return cases;
@@ -349,20 +340,14 @@ function rowCases(normals: Normals, integers: Draw): OpCase[] {
 
 function attentionCases(normals: Normals): OpCase[] {
   const cases: OpCase[] = [];
-  for (const headDim of [2, 6, 8, 64, 128]) {
-    const positions = [0, 1, 5, 0, 300];
-    const shape = { heads: 3, headDim, ropeTheta: 10000 };
-    cases.push({
-      op: "rope",
-      size: `5 rows, 3 heads of ${headDim}`,
-      inputs: { x: normals(15, headDim) },
-      run: (tape, [x]) => {
-        const angles = ropeAngles(301, headDim, 10000);
-        return rope(x!, tape.integers(positions), tape.tensor(angles, 1, angles.length));
-      },
-      expected: ([x]) => ropeReference.rope(x!, positions, shape),
-      gradients: (dOut) => ({ x: ropeReference.ropeBackward(dOut, positions, shape) }),
-    });
+  for (const [headDim, hasNorms] of [
+    [2, false],
+    [6, true],
+    [8, false],
+    [64, true],
+    [128, false],
+  ] as const) {
+    cases.push(attentionInputsCase(normals, headDim, hasNorms));
   }
   const shapes: attentionReference.AttentionShape[] = [
     { heads: 1, kvHeads: 1, headDim: 2, queryLengths: [1] },
@@ -384,18 +369,169 @@ function attentionCases(normals: Normals): OpCase[] {
       // Large scores too, so that softmax is sharp in places.
       inputs: {
         query: normals(rows * heads, headDim, 2),
-        key: normals(keys * kvHeads, headDim),
-        value: normals(keys * kvHeads, headDim),
+        keysValues: normals(keys * 2 * kvHeads, headDim),
       },
-      run: (tape, [q, k, v]) => attention(q!, k!, v!, new Sequences(tape, { queryLengths, keyLengths }), shape),
-      expected: ([q, k, v]) => attentionReference.attention(q!, k!, v!, shape),
-      gradients: (dOut, [q, k, v]) => {
-        const { dQ, dK, dV } = attentionReference.attentionBackward(dOut, q!, k!, v!, shape);
-        return { query: dQ, key: dK, value: dV };
+      run: (tape, [q, kv]) => attention(q!, kv!, new Sequences(tape, { queryLengths, keyLengths }), shape),
+      expected: ([q, kv]) => {
+        const [k, v] = unzip(kv!, kvHeads * headDim);
+        return attentionReference.attention(q!, k, v, shape);
+      },
+      gradients: (dOut, [q, kv]) => {
+        const [k, v] = unzip(kv!, kvHeads * headDim);
+        const { dQ, dK, dV } = attentionReference.attentionBackward(dOut, q!, k, v, shape);
+        return { query: dQ, keysValues: zip(dK, dV, kvHeads * headDim) };
       },
     });
   }
+  cases.push(prefixedCase(normals, 3, 1, 10), prefixedCase(normals, 4, 4, 32), prefixedCase(normals, 34, 1, 8));
   return cases;
+}
+
+/** Two arrays whose rows stand by turns, `width` elements each. */
+function zip(a: Float64Array, b: Float64Array, width: number): Float64Array {
+  return Float64Array.from({ length: 2 * a.length }, (_, i) => {
+    const row = Math.floor(i / (2 * width));
+    const column = i % (2 * width);
+    return column < width ? a[row * width + column]! : b[row * width + column - width]!;
+  });
+}
+
+function unzip(both: Float64Array, width: number): [Float64Array, Float64Array] {
+  const isFirst = (i: number) => i % (2 * width) < width;
+  return [both.filter((_, i) => isFirst(i)), both.filter((_, i) => !isFirst(i))];
+}
+
+/** Heads out of a product whose rows belong to two sequences, the first with an earlier key and room for more. */
+function attentionInputsCase(normals: Normals, headDim: number, hasNorms: boolean): OpCase {
+  const [heads, kvHeads] = [3, 2];
+  const columns = (heads + 2 * kvHeads) * headDim;
+  const positions = [0, 1, 5, 0, 300];
+  // Rows of keys and values: sequence 0 has its second to fourth row in 1 to 3, sequence 1 its two in 6 and 7, of 9.
+  const places = [1, 2, 3, 6, 7];
+  const keys = { starts: [0, 6], rows: 9 };
+  const epsilon = NORM_EPSILON;
+  const norms: Record<string, CaseInput> = hasNorms
+    ? { queryNorm: normals(1, headDim), keyNorm: normals(1, headDim) }
+    : {};
+  /** The columns of q, k or v of each row. */
+  const part = (x: Float64Array, start: number, count: number, width = columns) =>
+    x.filter((_, i) => i % width >= start * headDim && i % width < (start + count) * headDim);
+  const shape = (count: number) => ({ heads: count, headDim, ropeTheta: 10000 });
+  const normed = (x: Float64Array, norm: Float64Array | undefined) =>
+    norm ? rmsNormReference.rmsNorm(x, norm, epsilon) : x;
+  const width = 2 * kvHeads * headDim;
+  return {
+    op: "attentionInputs",
+    size: `5 rows, ${heads} and twice ${kvHeads} heads of ${headDim}${hasNorms ? ", norms" : ""}`,
+    inputs: { qkv: normals(5, columns), ...norms },
+    // The queries, then the keys and values: of both, gradients come at once.
+    run: (tape, [qkv, query, key]) => {
+      const table = ropeAngles(301, headDim, 10000);
+      const sequences = new Sequences(tape, { queryLengths: [3, 2], keyLengths: [4, 2], keys, positions });
+      const into = tape.zeros("earlier keys and values", 9 * 2 * kvHeads, headDim);
+      const result = attentionInputs(qkv!, sequences, {
+        heads,
+        kvHeads,
+        headDim,
+        angles: tape.tensor(table, 1, table.length),
+        norms: query && key && { query, key, epsilon },
+        into,
+      });
+      return concatRows([result.query, result.keysValues]);
+    },
+    expected: ([qkv, queryNorm, keyNorm]) => {
+      const q = ropeReference.rope(normed(part(qkv!, 0, heads), queryNorm), positions, shape(heads));
+      const k = ropeReference.rope(normed(part(qkv!, heads, kvHeads), keyNorm), positions, shape(kvHeads));
+      const both = zip(k, part(qkv!, heads + kvHeads, kvHeads), kvHeads * headDim);
+      const placed = new Float64Array(9 * width);
+      places.forEach((place, row) => {
+        placed.set(both.slice(row * width, (row + 1) * width), place * width);
+      });
+      return Float64Array.of(...q, ...placed);
+    },
+    gradients: (dOut, [qkv, queryNorm, keyNorm]) => {
+      const dQuery = dOut.slice(0, 5 * heads * headDim);
+      const dPlaced = dOut.slice(dQuery.length);
+      const [dKey, dValue] = unzip(
+        Float64Array.from(places.flatMap((place) => [...dPlaced.slice(place * width, (place + 1) * width)])),
+        kvHeads * headDim,
+      );
+      const back = (d: Float64Array, x: Float64Array, norm: Float64Array | undefined, count: number) => {
+        const turned = ropeReference.ropeBackward(d, positions, shape(count));
+        if (!norm) return { dX: turned, dWeight: undefined };
+        return rmsNormReference.rmsNormBackward(turned, x, norm, epsilon);
+      };
+      const q = back(dQuery, part(qkv!, 0, heads), queryNorm, heads);
+      const k = back(dKey, part(qkv!, heads, kvHeads), keyNorm, kvHeads);
+      const rows = Array.from({ length: 5 }, (_, row) =>
+        [q.dX, k.dX, dValue].flatMap((d, i) => {
+          const own = (i === 0 ? heads : kvHeads) * headDim;
+          return [...d.slice(row * own, (row + 1) * own)];
+        }),
+      );
+      return {
+        qkv: Float64Array.from(rows.flat()),
+        ...(q.dWeight && k.dWeight ? { queryNorm: q.dWeight, keyNorm: k.dWeight } : {}),
+      };
+    },
+  };
+}
+
+/** Sequences that go on from frozen prompts, two of them from the same, with room left between their own keys. */
+function prefixedCase(normals: Normals, heads: number, kvHeads: number, headDim: number): OpCase {
+  const prompts = { starts: [3, 0, 3, 40], lengths: [35, 2, 35, 0] };
+  const queryLengths = [2, 1, 5, 3];
+  const keyLengths = [3, 1, 36, 3];
+  const keys = { starts: [0, 4, 5, 45], rows: 50 };
+  const width = kvHeads * headDim;
+  /** Keys or values of each sequence, its prompt's first; and the places of its own among them. */
+  const gathered = (prefix: Float64Array, own: Float64Array) => {
+    const rows = queryLengths.map((_, s) => [
+      ...prefix.slice(prompts.starts[s]! * width, (prompts.starts[s]! + prompts.lengths[s]!) * width),
+      ...own.slice(keys.starts[s]! * width, (keys.starts[s]! + keyLengths[s]!) * width),
+    ]);
+    return Float64Array.from(rows.flat());
+  };
+  const shape = {
+    heads,
+    kvHeads,
+    headDim,
+    queryLengths,
+    keyLengths: keyLengths.map((length, s) => length + prompts.lengths[s]!),
+  };
+  const all = (kv: Float64Array, prefix: Float64Array) => {
+    const [k, v] = unzip(kv, width);
+    const [prefixK, prefixV] = unzip(prefix, width);
+    return [gathered(prefixK, k), gathered(prefixV, v)] as const;
+  };
+  const scattered = (d: Float64Array) => {
+    const own = new Float64Array(keys.rows * width);
+    let at = 0;
+    queryLengths.forEach((_, s) => {
+      at += prompts.lengths[s]! * width;
+      own.set(d.slice(at, at + keyLengths[s]! * width), keys.starts[s]! * width);
+      at += keyLengths[s]! * width;
+    });
+    return own;
+  };
+  return {
+    op: "attention",
+    size: `heads ${heads}:${kvHeads} of ${headDim}, prompts of ${prompts.lengths}, rows ${queryLengths}`,
+    inputs: {
+      query: normals(11 * heads, headDim, 2),
+      keysValues: normals(keys.rows * 2 * kvHeads, headDim),
+      prefix: { ...normals(40 * 2 * kvHeads, headDim), isConstant: true },
+    },
+    run: (tape, [q, kv, prefix]) => {
+      const sequences = new Sequences(tape, { queryLengths, keyLengths, keys, prefix: prompts });
+      return attention(q!, kv!, sequences, { heads, kvHeads, prefix: prefix! });
+    },
+    expected: ([q, kv, prefix]) => attentionReference.attention(q!, ...all(kv!, prefix!), shape),
+    gradients: (dOut, [q, kv, prefix]) => {
+      const { dQ, dK, dV } = attentionReference.attentionBackward(dOut, q!, ...all(kv!, prefix!), shape);
+      return { query: dQ, keysValues: zip(scattered(dK), scattered(dV), width) };
+    },
+  };
 }
 
 function lossCases(normals: Normals, integers: Draw): OpCase[] {

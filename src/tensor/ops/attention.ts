@@ -1,8 +1,8 @@
-/** Rotary embedding and causal attention over ragged batches. */
+/** Heads out of a fused projection, with norms and rotary embedding, and causal attention over ragged batches. */
 import { floatBits } from "../queue";
+import { columnLanes } from "../rowKernels";
 import type { Sequences } from "../sequences";
 import { kernel } from "../shaders";
-import type { Integers } from "../tape";
 import type { Tensor } from "../tensor";
 
 /** cos and sin of position * theta^(-2 i / headDim), computed in f64: [positions, headDim] as pairs. */
@@ -19,81 +19,174 @@ export function ropeAngles(positions: number, headDim: number, theta: number): F
   return angles;
 }
 
-/**
- * Turns each head by its row's position.
- * @param x [R * heads, headDim], headDim even
- * @param positions of the R rows
- * @param angles `ropeAngles` as a tensor [1, positions * headDim] that covers all positions
- */
-export function rope(x: Tensor, positions: Integers, angles: Tensor): Tensor {
-  const { tape } = x;
-  const { queue } = tape;
-  const heads = x.rows / positions.length;
-  if (!Number.isInteger(heads) || x.columns % 2 !== 0) {
-    throw new RangeError(`rope: ${x.label} is [${x.rows}, ${x.columns}], for ${positions.length} positions`);
-  }
-  const known = angles.columns / x.columns;
-  const beyond = positions.values.find((position) => position >= known);
-  if (beyond !== undefined) throw new RangeError(`rope: position ${beyond}, and the angles cover ${known} positions`);
-  const output = tape.empty("turned heads", x.rows, x.columns, tape.needsGrad(x));
-  const turn = (
-    input: Tensor,
-    rows: Integers,
-    table: Tensor,
-    target: GPUBuffer,
-    direction: number,
-    accumulates: number,
-  ) =>
-    queue.dispatch(
-      kernel("rope", "forward"),
-      [
-        queue.uniform([rows.length, heads, x.columns, x.pitch, floatBits(direction), accumulates]),
-        input.buffer,
-        rows.buffer,
-        table.buffer,
-        target,
-      ],
-      Math.ceil((x.rows * x.pitch) / 64),
-    );
-  turn(x, positions, angles, output.buffer, 1, 0);
-  tape.record([output], [positions, angles], (savedPositions, savedAngles) => {
-    const target = tape.gradTarget(x);
-    if (target) turn(output.grad as Tensor, savedPositions, savedAngles, target.buffer, -1, target.accumulates);
-  });
-  return output;
-}
-
-/** Rows or keys of a workgroup, and invocations of `prepare`, as in shaders/tensor/attention.wgsl. */
-const TILE = 32;
-const PREPARE_LANES = 64;
-
 export interface AttentionHeads {
   heads: number;
   kvHeads: number;
 }
 
+export interface AttentionInputsOptions extends AttentionHeads {
+  headDim: number;
+  /** `ropeAngles` as a tensor [1, positions * headDim] that covers all positions. */
+  angles: Tensor;
+  /** Weights [1, headDim] of RMS norms over each head of q and k (qwen3). Default: none. */
+  norms?: { query: Tensor; key: Tensor; epsilon: number };
+  /**
+   * Keys and values of earlier rows, as this function has returned them: the new ones are written into the same memory,
+   * at their places in `sequences`. What earlier results hold at these places must not be read any more.
+   */
+  into?: Tensor;
+}
+
+/**
+ * Queries, keys and values of attention: the heads of q, k and v, those of q and k normalised and turned by their
+ * row's position.
+ * @param qkv [R, (heads + 2 kvHeads) * headDim], headDim even
+ * @returns query [R * heads, headDim]; keysValues [K * 2 kvHeads, headDim], K = sequences.keyRows, of each row first the
+ * keys, then the values
+ * @throws RangeError when the shapes do not fit
+ */
+export function attentionInputs(
+  qkv: Tensor,
+  sequences: Sequences,
+  { heads, kvHeads, headDim, angles, norms, into }: AttentionInputsOptions,
+): { query: Tensor; keysValues: Tensor } {
+  const { tape, rows } = qkv;
+  const { queue, gpu } = tape;
+  if (rows !== sequences.rows || qkv.columns !== (heads + 2 * kvHeads) * headDim || headDim % 2 !== 0) {
+    throw new RangeError(
+      `attentionInputs: ${qkv.label} is [${rows}, ${qkv.columns}], for ${sequences.rows} rows of ${heads} heads and ` +
+        `twice ${kvHeads} key heads of ${headDim}`,
+    );
+  }
+  const known = angles.columns / headDim;
+  if (sequences.maxPosition >= known) {
+    throw new RangeError(`attentionInputs: position ${sequences.maxPosition}, and the angles cover ${known} positions`);
+  }
+  for (const norm of norms ? [norms.query, norms.key] : []) {
+    if (norm.rows !== 1 || norm.columns !== headDim || norm.dtype !== "F32") {
+      throw new RangeError(
+        `attentionInputs: ${norm.label} is ${norm.dtype} [${norm.rows}, ${norm.columns}] instead of F32 [1, ${headDim}]`,
+      );
+    }
+  }
+  const ownRows = sequences.keyRows * 2 * kvHeads;
+  if (into && (into.rows !== ownRows || into.columns !== headDim)) {
+    throw new RangeError(
+      `attentionInputs: ${into.label} is [${into.rows}, ${into.columns}] instead of [${ownRows}, ${headDim}]`,
+    );
+  }
+  const needsGrad = tape.needsGrad(qkv, norms?.query, norms?.key);
+  const query = tape.empty("queries", rows * heads, headDim, needsGrad);
+  const keysValues = into
+    ? into.alias(ownRows, headDim, needsGrad || tape.needsGrad(into))
+    : tape.empty("keys and values", ownRows, headDim, needsGrad);
+  const scales = tape.empty("scales of heads", 1, norms ? rows * (heads + kvHeads) : 1);
+  const epsilon = floatBits(norms?.epsilon ?? 0);
+  const shape = (accumulates: number, isKey = 0) =>
+    queue.uniform([
+      ...[rows, heads, kvHeads, headDim, qkv.pitch, query.pitch],
+      ...[norms ? 1 : 0, epsilon, accumulates, isKey],
+    ]);
+  const workgroups = Math.ceil((rows * (heads + 2 * kvHeads)) / 64);
+  const { placement } = sequences;
+  queue.dispatch(
+    kernel("attentionInputs", "forward"),
+    [
+      shape(0),
+      qkv.buffer,
+      placement.buffer,
+      angles.buffer,
+      (norms?.query ?? angles).buffer,
+      (norms?.key ?? angles).buffer,
+      query.buffer,
+      keysValues.buffer,
+      scales.buffer,
+    ],
+    workgroups,
+  );
+  tape.record(
+    [query, keysValues],
+    [qkv, placement, angles, norms?.query, norms?.key, scales],
+    (savedQkv, savedPlacement, savedAngles, queryNorm, keyNorm, savedScales) => {
+      // Where nothing has looked at the queries, or at the keys and values, their gradient is zero.
+      const dQuery = query.grad ?? tape.zeros("no gradient of queries", query.rows, headDim);
+      const dOwn = keysValues.grad ?? tape.zeros("no gradient of keys", ownRows, headDim);
+      const target = tape.gradTarget(qkv);
+      if (target) {
+        queue.dispatch(
+          kernel("attentionInputs", "backward_input"),
+          [
+            shape(target.accumulates),
+            savedQkv.buffer,
+            savedPlacement.buffer,
+            savedAngles.buffer,
+            (queryNorm ?? savedAngles).buffer,
+            (keyNorm ?? savedAngles).buffer,
+            dQuery.buffer,
+            dOwn.buffer,
+            target.buffer,
+          ],
+          workgroups,
+        );
+      }
+      for (const [isKey, norm, gradient] of [
+        [0, norms?.query, dQuery],
+        [1, norms?.key, dOwn],
+      ] as const) {
+        const normTarget = norm && tape.gradTarget(norm);
+        if (!normTarget) continue;
+        const { columns, lanes: WEIGHT_LANES } = columnLanes(gpu);
+        queue.dispatch(
+          kernel("attentionInputs", "backward_weight", { constants: { WEIGHT_COLUMNS: columns, WEIGHT_LANES } }),
+          [
+            shape(normTarget.accumulates, isKey),
+            savedQkv.buffer,
+            savedPlacement.buffer,
+            savedAngles.buffer,
+            savedScales.buffer,
+            gradient.buffer,
+            normTarget.buffer,
+          ],
+          Math.ceil(headDim / columns),
+        );
+      }
+      // The earlier rows' gradients lie in the same memory as the new ones'.
+      if (into) tape.addGrad(into, dOwn);
+    },
+  );
+  scales.dispose();
+  return { query, keysValues };
+}
+
+/** Numbered rows, and keys, of a workgroup, as in shaders/common/attentionTiles.wgsl. */
+const TILE = 32;
+
+export interface AttentionOptions extends AttentionHeads {
+  /** The second tensor that `sequences` names, laid out as `keysValues`; no gradient flows to it. Default: none. */
+  prefix?: Tensor;
+}
+
 /**
  * softmax(q k^T / sqrt(headDim)) v over what each row sees; query head h reads key head floor(h / (heads / kvHeads)).
  * @param query [R * heads, headDim]
- * @param key [K * kvHeads, headDim], as is `value`, with K = sequences.keyRows
+ * @param keysValues [K * 2 kvHeads, headDim] with K = sequences.keyRows, of each row first the keys, then the values
  * @returns [R * heads, headDim]
  * @throws RangeError when the shapes do not fit
  */
 export function attention(
   query: Tensor,
-  key: Tensor,
-  value: Tensor,
+  keysValues: Tensor,
   sequences: Sequences,
-  { heads, kvHeads }: AttentionHeads,
+  { heads, kvHeads, prefix }: AttentionOptions,
 ): Tensor {
   const { tape, columns: headDim } = query;
-  const { queue } = tape;
-  const { rows, keyRows } = sequences;
+  const { queue, gpu } = tape;
+  const { rows, keyRows, prefixRows } = sequences;
   if (heads % kvHeads !== 0) throw new RangeError(`attention: ${heads} heads are no multiple of ${kvHeads}`);
+  if (prefixRows > 0 && !prefix) throw new RangeError("attention: the sequences have a prefix, and there is none");
   for (const [tensor, wanted] of [
     [query, rows * heads],
-    [key, keyRows * kvHeads],
-    [value, keyRows * kvHeads],
+    [keysValues, keyRows * 2 * kvHeads],
   ] as const) {
     if (tensor.rows !== wanted || tensor.columns !== headDim) {
       const { label } = tensor;
@@ -102,63 +195,71 @@ export function attention(
       );
     }
   }
+  if (prefix && (prefix.rows < prefixRows * 2 * kvHeads || prefix.columns !== headDim)) {
+    throw new RangeError(
+      `attention: the prefix is [${prefix.rows}, ${prefix.columns}] instead of ` +
+        `[${prefixRows * 2 * kvHeads}, ${headDim}]`,
+    );
+  }
+  const group = heads / kvHeads;
+  const members = largestDivisor(group, TILE);
+  const count = sequences.queryLengths.length;
+  const rowTiles = Math.ceil(Math.max(...sequences.queryLengths) / Math.floor(TILE / members));
+  const keyTiles = Math.ceil(Math.max(...sequences.keyLengths) / TILE);
   const scale = floatBits(1 / Math.sqrt(headDim));
-  const shape = (q = 0, k = 0, v = 0) =>
-    queue.uniform([rows, keyRows, heads, kvHeads, query.pitch / 4, scale, q, k, v]);
-  const queryTiles = heads * Math.ceil(rows / TILE);
+  const constants = { LANES: gpu.isSoftware ? 8 : 64 };
+  const shape = (own: number, tiles: number, accumulates = 0) =>
+    queue.uniform([heads, kvHeads, own, query.pitch / 4, scale, count, tiles, accumulates]);
+  const rowWorkgroups = count * rowTiles * (heads / members);
 
-  const output = tape.empty("attention", rows * heads, headDim, tape.needsGrad(query, key, value));
-  const lse = tape.empty("logarithms of softmax sums", 1, rows * heads);
+  const output = tape.empty("attention", rows * heads, headDim, tape.needsGrad(query, keysValues));
+  const statistics = tape.empty("statistics of rows", 1, 2 * rows * heads);
   queue.dispatch(
-    kernel("attention", "forward"),
-    [shape(), query.buffer, key.buffer, value.buffer, sequences.queryKeys.buffer, output.buffer, lse.buffer],
-    queryTiles,
+    kernel("attention", "forward", { constants }),
+    [
+      shape(members, rowTiles),
+      query.buffer,
+      (prefix ?? keysValues).buffer,
+      keysValues.buffer,
+      sequences.table.buffer,
+      output.buffer,
+      statistics.buffer,
+    ],
+    rowWorkgroups,
   );
   tape.record(
     [output],
-    [query, key, value, output, lse, sequences.queryKeys, sequences.keyQueries],
-    (savedQuery, savedKey, savedValue, savedOutput, savedLse, queryKeys, keyQueries) => {
+    [query, prefix ?? keysValues, keysValues, sequences.table, output, statistics],
+    (savedQuery, savedPrefix, savedOwn, table, savedOutput, savedStatistics) => {
       const dOutput = output.grad as Tensor;
-      const statistics = tape.empty("statistics of rows", 1, 2 * rows * heads);
-      queue.dispatch(
-        kernel("attention", "prepare"),
-        [shape(), savedLse.buffer, savedOutput.buffer, dOutput.buffer, statistics.buffer],
-        Math.ceil((rows * heads) / PREPARE_LANES),
-      );
-      const inputs = [savedQuery.buffer, savedKey.buffer, savedValue.buffer];
-      const q = tape.gradTarget(query);
-      if (q) {
-        queue.dispatch(
-          kernel("attention", "backward_query"),
-          [shape(q.accumulates), ...inputs, queryKeys.buffer, statistics.buffer, dOutput.buffer, q.buffer],
-          queryTiles,
-        );
-      }
-      const unwanted = () => ({
-        buffer: tape.empty("unwanted gradient", keyRows * kvHeads, headDim).buffer,
+      const inputs = [savedQuery.buffer, savedPrefix.buffer, savedOwn.buffer, table.buffer, dOutput.buffer];
+      const q = tape.gradTarget(query) ?? {
+        buffer: tape.empty("unwanted gradient", query.rows, headDim).buffer,
         accumulates: 0,
-      });
-      const wantedKey = tape.gradTarget(key);
-      const wantedValue = tape.gradTarget(value);
-      if (wantedKey || wantedValue) {
-        const k = wantedKey ?? unwanted();
-        const v = wantedValue ?? unwanted();
+      };
+      queue.dispatch(
+        kernel("attentionGradient", "backward_query", { constants }),
+        [shape(members, rowTiles, q.accumulates), ...inputs, savedStatistics.buffer, savedOutput.buffer, q.buffer],
+        rowWorkgroups,
+      );
+      // Rows of keys that no sequence has get a gradient of zero.
+      const whole = sequences.areKeysWhole ? tape.gradTarget(keysValues) : undefined;
+      const buffer = whole?.buffer ?? tape.partialGradTarget(keysValues);
+      if (buffer) {
         queue.dispatch(
-          kernel("attention", "backward_key"),
-          [
-            shape(0, k.accumulates, v.accumulates),
-            ...inputs,
-            keyQueries.buffer,
-            statistics.buffer,
-            dOutput.buffer,
-            k.buffer,
-            v.buffer,
-          ],
-          kvHeads * Math.ceil(keyRows / TILE),
+          kernel("attentionGradient", "backward_key", { constants }),
+          [shape(group, keyTiles, whole?.accumulates ?? 1), ...inputs, savedStatistics.buffer, buffer],
+          count * keyTiles * kvHeads,
         );
       }
     },
   );
-  lse.dispose();
+  statistics.dispose();
   return output;
+}
+
+function largestDivisor(value: number, limit: number): number {
+  let divisor = Math.min(value, limit);
+  while (value % divisor !== 0) divisor--;
+  return divisor;
 }

@@ -120,46 +120,6 @@ function copyRows(x: Tensor, from: number, target: GPUBuffer, to: number, count:
 }
 
 /**
- * Columns [start, start + heads * headDim) of every row as rows of their own, one a head: row r * heads + h.
- * @param x [R, C]
- * @returns [R * heads, headDim]
- */
-export function splitHeads(x: Tensor, start: number, heads: number, headDim: number): Tensor {
-  const { tape } = x;
-  const { queue } = tape;
-  if (start < 0 || start + heads * headDim > x.columns) {
-    throw new RangeError(
-      `splitHeads: ${heads} heads of ${headDim} from column ${start} of ${x.label}, ${x.columns} wide`,
-    );
-  }
-  const output = tape.empty(`heads of ${x.label}`, x.rows * heads, headDim, tape.needsGrad(x));
-  const { pitch } = output;
-  queue.dispatch(
-    kernel("regroup", "forward"),
-    [
-      queue.uniform([x.rows, heads, headDim, x.pitch, start, headDim, heads * pitch, 0, pitch, 1, 0]),
-      x.buffer,
-      output.buffer,
-    ],
-    Math.ceil((x.rows * heads * pitch) / 64),
-  );
-  tape.record([output], [], () => {
-    const target = tape.partialGradTarget(x);
-    if (!target) return;
-    queue.dispatch(
-      kernel("regroup", "forward"),
-      [
-        queue.uniform([x.rows, heads, headDim, heads * pitch, 0, pitch, x.pitch, start, headDim, 0, 1]),
-        (output.grad as Tensor).buffer,
-        target,
-      ],
-      Math.ceil((x.rows * heads * headDim) / 64),
-    );
-  });
-  return output;
-}
-
-/**
  * The heads of every row side by side, each padded to a multiple of 4: what weights with padded groups expect. No copy.
  * @param x [R * heads, headDim]
  * @returns [R, heads * padded(headDim)]
