@@ -1,14 +1,11 @@
 /** The frame of every room: header, the engine's line, and the room itself. */
 import { Outlet } from "@tanstack/react-router";
-import { useEffect } from "react";
 import classes from "./App.module.css";
 import { EngineProblemNotice } from "./components/EngineProblemNotice";
 import { Header } from "./components/Header";
-import { loadEngine } from "./stores/engineStore";
 import { strings } from "./strings";
 
 export function App() {
-  useEffect(() => void loadEngine(), []);
   return (
     <div className={classes.frame}>
       {/* Not a link: the address's hash belongs to the router. */}

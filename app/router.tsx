@@ -1,16 +1,23 @@
-/** Routes of the page. The history lives in the hash, so that any static host can serve it. */
+/**
+ * Routes of the page: one entry a room. The history lives in the hash, so that any static host can serve it. A room's
+ * `staticData` puts it into the navigation, in the order of the tree; its code is fetched when it is first opened.
+ */
 import {
   createHashHistory,
   createRootRoute,
   createRoute,
   createRouter,
+  lazyRouteComponent,
   redirect,
   stripSearchParams,
 } from "@tanstack/react-router";
 import { App } from "./App";
 import { NotFound } from "./components/NotFound";
-import { DualSystemRoom } from "./rooms/dualSystem/DualSystemRoom";
-import { DEFAULTS, searchSchema } from "./rooms/dualSystem/search";
+import { RoomFailed } from "./components/RoomFailed";
+import { DEFAULTS as DUAL_SYSTEM_DEFAULTS, searchSchema as dualSystemSearch } from "./rooms/dualSystem/search";
+import { strings } from "./strings";
+
+const { rooms } = strings;
 
 const rootRoute = createRootRoute({ component: App, notFoundComponent: NotFound });
 
@@ -25,18 +32,25 @@ const indexRoute = createRoute({
 const dualSystemRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/dual-system",
-  validateSearch: searchSchema,
-  search: { middlewares: [stripSearchParams(DEFAULTS)] },
-  component: DualSystemRoom,
+  staticData: { room: rooms.dualSystem },
+  validateSearch: dualSystemSearch,
+  search: { middlewares: [stripSearchParams(DUAL_SYSTEM_DEFAULTS)] },
+  component: lazyRouteComponent(() => import("./rooms/dualSystem/DualSystemRoom"), "DualSystemRoom"),
 });
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren([indexRoute, dualSystemRoute]),
   history: createHashHistory(),
+  // A room in an old tab may be gone from the server after an update.
+  defaultErrorComponent: RoomFailed,
 });
 
 declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
+  }
+  interface StaticDataRouteOption {
+    /** Name and purpose in the navigation; routes without it are not in it. */
+    room?: { title: string; question: string };
   }
 }

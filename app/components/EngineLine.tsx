@@ -1,4 +1,4 @@
-/** One line on what computes: the device, the model, or how far loading has come. */
+/** One line on what computes: the device, the models of the room, or how far loading has come. */
 import { Button, Progress, Tooltip } from "@mantine/core";
 import { formatBytes, formatParameters } from "../format";
 import { cancelLoading, type EngineState, loadEngine, useEngine } from "../stores/engineStore";
@@ -17,9 +17,11 @@ export function EngineLine() {
   );
 }
 
-function Content({ status, progress, device, model }: EngineState) {
+function Content({ status, progress, device, models, wanted }: EngineState) {
   if (status === "loading") return <Loading progress={progress} />;
-  if (status === "ready" && device && model) {
+  if (status === "ready" && device) {
+    const used = models.filter(({ id }) => wanted.includes(id));
+    const parameters = used.reduce((sum, model) => sum + model.parameters, 0);
     return (
       <>
         <Tooltip label={text.softwareHint} disabled={!device.software} multiline w={260}>
@@ -29,7 +31,7 @@ function Content({ status, progress, device, model }: EngineState) {
           </span>
         </Tooltip>
         <span className={classes.model}>
-          <b>{model.id}</b> {text.parameters(formatParameters(model.parameters))}
+          <b>{used.map(({ id }) => id).join(", ")}</b> {text.parameters(formatParameters(parameters))}
         </span>
       </>
     );

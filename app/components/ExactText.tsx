@@ -1,7 +1,7 @@
 /** A prompt or an output letter for letter, to read and to copy. */
 import { ActionIcon, CopyButton, Tooltip } from "@mantine/core";
 import { IconCheck, IconCopy } from "@tabler/icons-react";
-import { strings } from "../../strings";
+import { strings } from "../strings";
 import classes from "./ExactText.module.css";
 
 const text = strings.inspector;

@@ -1,21 +1,25 @@
-/** Product name, the engine's line, and the colour scheme. */
+/** Product name, the engine's line, the colour scheme, and the rooms. */
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { IconMoon, IconSun } from "@tabler/icons-react";
 import { strings } from "../strings";
 import { EngineLine } from "./EngineLine";
 import classes from "./Header.module.css";
+import { RoomNav } from "./RoomNav";
 
 export function Header() {
   return (
-    <header className={classes.header}>
-      <div className={classes.brand}>
-        <Logo />
-        <span className={classes.name}>{strings.product}</span>
-        <span className={classes.tagline}>{strings.tagline}</span>
-      </div>
-      <EngineLine />
-      <SchemeSwitch />
-    </header>
+    <>
+      <header className={classes.header}>
+        <div className={classes.brand}>
+          <Logo />
+          <span className={classes.name}>{strings.product}</span>
+          <span className={classes.tagline}>{strings.tagline}</span>
+        </div>
+        <EngineLine />
+        <SchemeSwitch />
+      </header>
+      <RoomNav />
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The recorder publishes rarely, loses nothing, and forgets the last run when it is reset. */
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { dualRun } from "../../tests/fixtures/dualRun";
-import { RunRecorder } from "./runRecorder";
+import { EventRecorder } from "./eventRecorder";
 import { foldEvents, type RunView } from "./runView";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 
 test("a burst of events is published once, folded", () => {
   const published: (RunView | undefined)[] = [];
-  const recorder = new RunRecorder((view) => published.push(view));
+  const recorder = new EventRecorder(foldEvents, (view: RunView | undefined) => published.push(view));
   for (const event of dualRun) recorder.push([event]);
   vi.advanceTimersByTime(1000);
   expect(published).toEqual([foldEvents(undefined, dualRun)]);
@@ -18,7 +18,7 @@ test("a burst of events is published once, folded", () => {
 
 test("later batches continue the view", () => {
   const published: (RunView | undefined)[] = [];
-  const recorder = new RunRecorder((view) => published.push(view));
+  const recorder = new EventRecorder(foldEvents, (view: RunView | undefined) => published.push(view));
   recorder.push(dualRun.slice(0, 9));
   vi.advanceTimersByTime(100);
   recorder.push(dualRun.slice(9));
@@ -29,7 +29,7 @@ test("later batches continue the view", () => {
 
 test("reset drops what was not yet published", () => {
   const published: (RunView | undefined)[] = [];
-  const recorder = new RunRecorder((view) => published.push(view));
+  const recorder = new EventRecorder(foldEvents, (view: RunView | undefined) => published.push(view));
   recorder.push(dualRun);
   recorder.reset();
   vi.advanceTimersByTime(1000);

@@ -2,20 +2,24 @@
  * Takes the events of the run in progress out of the worker's batches, keeps the latest ones for export, and publishes
  * a folded view at most ten times a second: React never sees single tokens.
  */
-import type { TraceEvent } from "../../src/index";
 import { RingBuffer } from "./ringBuffer";
-import { foldEvents, type RunView } from "./runView";
 
 const PUBLISH_INTERVAL_MS = 100;
 const KEPT_EVENTS = 50_000;
 
-export class RunRecorder {
-  private readonly kept = new RingBuffer<TraceEvent>(KEPT_EVENTS);
-  private pending: TraceEvent[] = [];
-  private view: RunView | undefined;
+/** The view after `events`, which follow those that made `view`. */
+export type Fold<Event, View> = (view: View | undefined, events: readonly Event[]) => View | undefined;
+
+export class EventRecorder<Event, View> {
+  private readonly kept = new RingBuffer<Event>(KEPT_EVENTS);
+  private pending: Event[] = [];
+  private view: View | undefined;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly publish: (view: RunView | undefined) => void) {}
+  constructor(
+    private readonly fold: Fold<Event, View>,
+    private readonly publish: (view: View | undefined) => void,
+  ) {}
 
   reset(): void {
     clearTimeout(this.timer);
@@ -25,7 +29,7 @@ export class RunRecorder {
     this.kept.clear();
   }
 
-  push(events: readonly TraceEvent[]): void {
+  push(events: readonly Event[]): void {
     for (const event of events) {
       this.kept.push(event);
       this.pending.push(event);
@@ -34,13 +38,13 @@ export class RunRecorder {
   }
 
   /** The events of the run, for export. */
-  events(): TraceEvent[] {
+  events(): Event[] {
     return this.kept.toArray();
   }
 
   private flush(): void {
     this.timer = undefined;
-    this.view = foldEvents(this.view, this.pending);
+    this.view = this.fold(this.view, this.pending);
     this.pending = [];
     this.publish(this.view);
   }

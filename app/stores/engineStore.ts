@@ -1,4 +1,4 @@
-/** State of the engine worker: the device, the model, loading, and what went wrong. Owns the only connection to it. */
+/** State of the engine worker: the device, the models, loading, and what went wrong. Owns the only connection to it. */
 import type { Remote } from "comlink";
 import { create } from "zustand";
 import type {
@@ -9,29 +9,34 @@ import type {
   LoadOutcome,
   ModelInfo,
 } from "../../src/worker/protocol";
-import { AGENT } from "../agent";
 import { connectEngine } from "../engine/client";
+import { shippedModel } from "../models";
 
 export interface EngineState {
+  /** Of the models that are wanted. */
   status: "idle" | "loading" | "ready" | "cancelled" | "failed";
+  /** Ids of the models that the open room works with. */
+  wanted: readonly string[];
   progress?: { loadedBytes: number; totalBytes: number };
   device?: DeviceInfo;
-  model?: ModelInfo;
+  /** Loaded so far, whichever room wanted them. */
+  models: readonly ModelInfo[];
   problem?: EngineProblem;
   /** A lost device that was replaced without the visitor's help. */
   recovered?: EngineProblem;
 }
 
-export const useEngine = create<EngineState>(() => ({ status: "idle" }));
+export const useEngine = create<EngineState>(() => ({ status: "idle", wanted: [], models: [] }));
 
 /** Whether this browser at this address can never load the engine, however often it is asked. */
 export function isHopeless({ status, problem }: EngineState): boolean {
   return status === "failed" && (problem?.kind === "insecureContext" || problem?.kind === "noWebGpu");
 }
 
-type EventsMessage = Extract<EngineMessage, { type: "events" }>;
-let eventsListener: ((message: EventsMessage) => void) | undefined;
+type Listeners = { [T in EngineMessage["type"]]?: (message: Extract<EngineMessage, { type: T }>) => void };
+const listeners: Listeners = {};
 let connection: Remote<EngineApi> | undefined;
+/** The load in progress; an older one is told so by not being this one any more. */
 let loading: Promise<boolean> | undefined;
 /** The device is replaced by itself once; a second loss is the visitor's decision. */
 let recoveries = 0;
@@ -39,26 +44,31 @@ let recoveries = 0;
 /** The worker's calls; the worker starts with the first use. */
 export function engine(): Remote<EngineApi> {
   connection ??= connectEngine(onMessage, (detail) =>
-    useEngine.setState({ status: "failed", problem: { kind: "engineFailed", detail } }),
+    useEngine.setState({ status: "failed", models: [], problem: { kind: "engineFailed", detail } }),
   );
   return connection;
 }
 
-/** Who gets the trace events of a run. */
-export function onRunEvents(listener: (message: EventsMessage) => void): void {
-  eventsListener = listener;
+/** Who gets the messages of a kind; one listener each. */
+export function onEngineMessage<T extends EngineMessage["type"]>(
+  type: T,
+  listener: (message: Extract<EngineMessage, { type: T }>) => void,
+): void {
+  Object.assign(listeners, { [type]: listener });
 }
 
+onEngineMessage("device", ({ device }) => useEngine.setState({ device }));
+onEngineMessage("progress", ({ loadedBytes, totalBytes }) =>
+  useEngine.setState({ progress: { loadedBytes, totalBytes } }),
+);
+onEngineMessage("deviceLost", ({ problem }) => void recover(problem));
+
 function onMessage(message: EngineMessage): void {
-  if (message.type === "events") eventsListener?.(message);
-  else if (message.type === "device") useEngine.setState({ device: message.device });
-  else if (message.type === "progress") {
-    const { loadedBytes, totalBytes } = message;
-    useEngine.setState({ progress: { loadedBytes, totalBytes } });
-  } else void recover(message.problem);
+  (listeners[message.type] as ((message: EngineMessage) => void) | undefined)?.(message);
 }
 
 async function recover(problem: EngineProblem): Promise<void> {
+  useEngine.setState({ models: [] });
   if (recoveries++ > 0) {
     useEngine.setState({ status: "failed", problem, recovered: undefined });
     return;
@@ -67,28 +77,52 @@ async function recover(problem: EngineProblem): Promise<void> {
   if (await loadEngine()) useEngine.setState({ recovered: problem });
 }
 
-/** Loads the shipped agent unless it is loaded or loading. Resolves to whether the engine is ready. */
+/** Says which models the open room works with, and loads those that are missing. */
+export function wantModels(ids: readonly string[]): void {
+  const { wanted } = useEngine.getState();
+  if (wanted.join() === ids.join()) return;
+  loading = undefined;
+  useEngine.setState({ wanted: ids, status: "idle" });
+  void loadEngine();
+}
+
+/** Loads the wanted models unless they are loaded or loading. Resolves to whether they are there. */
 export function loadEngine(): Promise<boolean> {
-  if (useEngine.getState().status === "ready") return Promise.resolve(true);
-  loading ??= load().finally(() => {
-    loading = undefined;
-  });
+  const { status, wanted, models } = useEngine.getState();
+  if (status === "ready") return Promise.resolve(true);
+  if (wanted.every((id) => models.some((model) => model.id === id))) {
+    useEngine.setState({ status: "ready", problem: undefined });
+    return Promise.resolve(true);
+  }
+  if (!loading) {
+    const load: Promise<boolean> = loadModels(wanted, () => loading === load).finally(() => {
+      if (loading === load) loading = undefined;
+    });
+    loading = load;
+    return load;
+  }
   return loading;
 }
 
-async function load(): Promise<boolean> {
+async function loadModels(ids: readonly string[], isCurrent: () => boolean): Promise<boolean> {
   useEngine.setState({ status: "loading", progress: undefined, problem: undefined, recovered: undefined });
   let outcome: LoadOutcome;
   try {
-    outcome = await engine().load({ id: AGENT, url: new URL(`models/${AGENT}/`, document.baseURI).href });
+    outcome = await engine().load({ models: ids.map(shippedModel) });
   } catch (error) {
     outcome = { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };
   }
   if (outcome.status === "ready") {
-    const { device, model } = outcome;
-    useEngine.setState({ status: "ready", device, model, progress: undefined });
-  } else if (outcome.status === "cancelled") useEngine.setState({ status: "cancelled", progress: undefined });
-  else useEngine.setState({ status: "failed", problem: outcome.problem, progress: undefined });
+    const { device, models } = outcome;
+    const others = useEngine.getState().models.filter(({ id }) => !ids.includes(id));
+    useEngine.setState({ device, models: [...others, ...models] });
+  } else if (outcome.status === "failed" && outcome.problem.kind === "engineFailed") {
+    // An engine that failed by its own fault has given everything up.
+    useEngine.setState({ models: [] });
+  }
+  if (!isCurrent()) return false;
+  useEngine.setState({ status: outcome.status, progress: undefined });
+  if (outcome.status === "failed") useEngine.setState({ problem: outcome.problem });
   return outcome.status === "ready";
 }
 

@@ -1,10 +1,11 @@
 /** The run on the screen: asked, waiting for the model, running, over. Its events stay in the recorder. */
 import { create } from "zustand";
 import type { TraceEvent } from "../../src/index";
-import type { EngineProblem, ResearchOutcome, ResearchRequest } from "../../src/worker/protocol";
-import { RunRecorder } from "../engine/runRecorder";
-import type { RunView } from "../engine/runView";
-import { engine, loadEngine, onRunEvents, useEngine } from "./engineStore";
+import type { EngineProblem, ResearchRequest, RunOutcome } from "../../src/worker/protocol";
+import { EventRecorder } from "../engine/eventRecorder";
+import { foldEvents, type RunView } from "../engine/runView";
+import { engine, loadEngine, onEngineMessage, useEngine } from "./engineStore";
+import { releaseEngine, takeEngine } from "./jobStore";
 
 export interface RunState {
   /** "waiting" is the time until the model is loaded; "stopping" the moment between Stop and the last event. */
@@ -19,8 +20,10 @@ export const useRun = create<RunState>(() => ({ phase: "idle" }));
 export const isBusy = (state: RunState): boolean => state.phase !== "idle" && state.phase !== "over";
 
 let current = 0;
-const recorder = new RunRecorder((view) => useRun.setState(view?.finished ? { view, phase: "over" } : { view }));
-onRunEvents(({ run, events }) => {
+const recorder = new EventRecorder<TraceEvent, RunView>(foldEvents, (view) =>
+  useRun.setState(view?.finished ? { view, phase: "over" } : { view }),
+);
+onEngineMessage("events", ({ run, events }) => {
   if (run === current) recorder.push(events);
 });
 
@@ -32,9 +35,11 @@ useEngine.subscribe(({ status }) => {
   useRun.setState({ phase: view ? "over" : "idle" });
 });
 
-/** Starts a run, once the model is there. Does nothing while another one is in progress. */
+useRun.subscribe((state) => !isBusy(state) && releaseEngine("research"));
+
+/** Starts a run, once the model is there. Does nothing while the engine works for another run. */
 export async function ask(request: Omit<ResearchRequest, "run">): Promise<void> {
-  if (isBusy(useRun.getState())) return;
+  if (isBusy(useRun.getState()) || !takeEngine("research", stop)) return;
   const run = ++current;
   recorder.reset();
   useRun.setState({ phase: "waiting", view: undefined, problem: undefined });
@@ -45,7 +50,7 @@ export async function ask(request: Omit<ResearchRequest, "run">): Promise<void> 
     return;
   }
   useRun.setState({ phase: "running" });
-  let outcome: ResearchOutcome;
+  let outcome: RunOutcome;
   try {
     outcome = await engine().research({ ...request, run });
   } catch (error) {

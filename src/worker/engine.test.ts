@@ -6,7 +6,7 @@ import { type Script, scriptedModel } from "../dual/scriptedModel";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
 import type { LanguageModel } from "../model/languageModel";
 import { makeWorld } from "../world/world";
-import { Engine, type ModelOpener, type OpenModel } from "./engine";
+import { type DeviceOpener, Engine, type OpenDevice } from "./engine";
 import { EngineError, problemOf } from "./problems";
 import type { EngineMessage, EngineProblem, ResearchRequest } from "./protocol";
 
@@ -14,6 +14,7 @@ const SEED = 3;
 const world = makeWorld(SEED);
 const [first] = world.documents;
 const request: ResearchRequest = {
+  model: "a",
   run: 1,
   world: SEED,
   question: world.questions[0]!.text,
@@ -27,6 +28,17 @@ const request: ResearchRequest = {
 
 const python = { run: async () => "1" };
 const call = JSON.stringify({ name: "search", arguments: { query: first!.title, purpose: "what it is" } });
+const infoOf = (id: string) => ({ id, parameters: 1, layers: 1, hiddenSize: 2, liveBytes: 4 });
+const load = (...ids: string[]) => ({ models: ids.map((id) => ({ id, url: "u" })) });
+/** A promise, and what resolves it. */
+function signalled() {
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give: () => give() };
+}
+
 /** One search, then the gold answer. */
 const honest: Script = (prompt) => {
   if (prompt.includes(SYSTEM1_INSTRUCTION)) return "[1] a quote";
@@ -37,14 +49,20 @@ function setUp(model: LanguageModel = scriptedModel(honest, { maxPositions: 100_
   const messages: EngineMessage[] = [];
   let lose: (problem: EngineProblem) => void = () => {};
   const closed: string[] = [];
-  const opener: ModelOpener = async ({ id }, { onDevice, onProgress }): Promise<OpenModel> => {
-    const device = { name: "test", software: true };
-    onDevice(device);
-    onProgress(5, 10);
+  const opener: DeviceOpener = async (): Promise<OpenDevice> => {
     const lost = new Promise<EngineProblem>((resolve) => {
       lose = resolve;
     });
-    return { model, device, info: { id, parameters: 1, liveBytes: 4 }, lost, close: () => closed.push(id) };
+    return {
+      info: { name: "test", software: true },
+      lost,
+      load: async ({ id }, { signal }) => {
+        await Promise.resolve();
+        signal.throwIfAborted();
+        return { model, info: infoOf(id), dispose: () => closed.push(id) };
+      },
+      close: () => closed.push("device"),
+    };
   };
   const engine = new Engine(opener, python);
   engine.connect({ postMessage: (message) => messages.push(message) });
@@ -58,53 +76,95 @@ function setUp(model: LanguageModel = scriptedModel(honest, { maxPositions: 100_
 }
 
 describe("loading", () => {
-  it("tells of device and progress, and keeps a model that is there", async () => {
+  it("tells of the device, and keeps models that are there", async () => {
     const { engine, messages, closed } = setUp();
-    const ready = await engine.load({ id: "a", url: "u" });
-    expect(ready).toMatchObject({ status: "ready", device: { name: "test" }, model: { id: "a" } });
-    expect(messages).toEqual([
-      { type: "device", device: { name: "test", software: true } },
-      { type: "progress", loadedBytes: 5, totalBytes: 10 },
-    ]);
-    expect(await engine.load({ id: "a", url: "u" })).toEqual(ready);
-    expect(messages).toHaveLength(2);
-    await engine.load({ id: "b", url: "u" });
-    expect(closed).toEqual(["a"]);
+    const ready = await engine.load(load("a", "b"));
+    expect(ready).toMatchObject({ status: "ready", device: { name: "test" }, models: [{ id: "a" }, { id: "b" }] });
+    expect(messages).toEqual([{ type: "device", device: { name: "test", software: true } }]);
+    expect(await engine.load(load("b"))).toMatchObject({ status: "ready", models: [{ id: "b" }] });
+    expect(await engine.load(load("c"))).toMatchObject({ status: "ready", models: [{ id: "c" }] });
+    expect(messages).toHaveLength(1);
+    expect(closed).toEqual([]);
   });
 
-  it("can be cancelled and tried again", async () => {
-    let attempts = 0;
-    const engine = new Engine(async (_, { signal }) => {
-      attempts++;
-      await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-      throw new Error("not reached");
+  it("can be cancelled and tried again, on the same device", async () => {
+    let [opened, attempts] = [0, 0];
+    const engine = new Engine(async () => {
+      opened++;
+      return {
+        info: { name: "test", software: true },
+        lost: new Promise(() => {}),
+        load: async (_, { signal }) => {
+          attempts++;
+          await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+          throw new Error("not reached");
+        },
+        close: () => {},
+      };
     }, python);
     for (let attempt = 1; attempt <= 2; attempt++) {
-      const loading = engine.load({ id: "a", url: "u" });
+      const loading = engine.load(load("a"));
+      await new Promise((resolve) => setTimeout(resolve));
       engine.cancelLoad();
       expect(await loading).toEqual({ status: "cancelled" });
       expect(attempts).toBe(attempt);
     }
+    expect(opened).toBe(1);
   });
 
-  it("closes a model that was opened after the cancel", async () => {
-    const closed: string[] = [];
+  it("a later call ends an earlier one", async () => {
     const { engine } = setUp();
-    const slow = new Engine(async (load, hooks) => {
-      await Promise.resolve();
-      return {
-        model: scriptedModel(honest),
-        device: { name: "test", software: true },
-        info: { id: load.id, parameters: 1, liveBytes: hooks.signal.aborted ? 0 : 1 },
+    const first = engine.load(load("a"));
+    const second = engine.load(load("b"));
+    expect(await first).toEqual({ status: "cancelled" });
+    expect(await second).toMatchObject({ status: "ready" });
+    expect(await engine.research({ ...request, model: "a" })).toMatchObject({ status: "failed" });
+  });
+
+  it("disposes of a model that came after the cancel", async () => {
+    const closed: string[] = [];
+    const begun = signalled();
+    const arrived = signalled();
+    const engine = new Engine(
+      async () => ({
+        info: { name: "test", software: true },
         lost: new Promise(() => {}),
-        close: () => closed.push(load.id),
-      };
-    }, python);
-    const loading = slow.load({ id: "a", url: "u" });
-    slow.cancelLoad();
+        load: async ({ id }) => {
+          begun.give();
+          await arrived.given;
+          return { model: scriptedModel(honest), info: infoOf(id), dispose: () => closed.push(id) };
+        },
+        close: () => {},
+      }),
+      python,
+    );
+    const loading = engine.load(load("a"));
+    await begun.given;
+    engine.cancelLoad();
+    arrived.give();
     expect(await loading).toEqual({ status: "cancelled" });
     expect(closed).toEqual(["a"]);
     expect(await engine.research(request)).toMatchObject({ status: "failed" });
+  });
+
+  it("gives up a device on which nothing could be loaded", async () => {
+    let opened = 0;
+    const closed: number[] = [];
+    const engine = new Engine(async () => {
+      const number = ++opened;
+      return {
+        info: { name: "test", software: true },
+        lost: new Promise(() => {}),
+        load: async () => {
+          throw new CheckpointError("a: model.safetensors is missing");
+        },
+        close: () => closed.push(number),
+      };
+    }, python);
+    const problem = { kind: "modelFilesMissing" };
+    expect(await engine.load(load("a"))).toMatchObject({ status: "failed", problem });
+    expect(await engine.load(load("a"))).toMatchObject({ status: "failed", problem });
+    expect(closed).toEqual([1, 2]);
   });
 });
 
@@ -125,7 +185,7 @@ describe("worlds", () => {
 describe("research", () => {
   it("streams a whole run over the world's articles, graded", async () => {
     const { engine, events } = setUp();
-    await engine.load({ id: "a", url: "u" });
+    await engine.load(load("a"));
     expect(await engine.research(request)).toEqual({ status: "finished" });
     const run = events();
     expect(run[0]).toMatchObject({ type: "runStarted", question: request.question, gold: request.gold });
@@ -136,7 +196,7 @@ describe("research", () => {
 
   it("stops in the middle of a generation and can run again", async () => {
     const { engine, events } = setUp();
-    await engine.load({ id: "a", url: "u" });
+    await engine.load(load("a"));
     const running = engine.research(request);
     await Promise.resolve();
     engine.stop();
@@ -148,7 +208,7 @@ describe("research", () => {
 
   it("refuses a second run beside the first and a bad request, without harm to the first", async () => {
     const { engine } = setUp();
-    await engine.load({ id: "a", url: "u" });
+    await engine.load(load("a"));
     const running = engine.research(request);
     expect(await engine.research({ ...request, run: 2 })).toMatchObject({
       status: "failed",
@@ -165,11 +225,11 @@ describe("research", () => {
     const problem: EngineProblem = { kind: "deviceLost", detail: "gone" };
     const script: Script = () => new Error("mapping failed");
     const { engine, lose, messages, closed } = setUp(scriptedModel(script, { maxPositions: 100_000 }));
-    await engine.load({ id: "a", url: "u" });
+    await engine.load(load("a"));
     lose(problem);
     expect(await engine.research(request)).toEqual({ status: "failed", problem });
     expect(messages.filter(({ type }) => type === "deviceLost")).toEqual([{ type: "deviceLost", problem }]);
-    expect(closed).toEqual(["a"]);
+    expect(closed).toEqual(["a", "device"]);
     expect(await engine.research(request)).toMatchObject({ status: "failed", problem: { kind: "engineFailed" } });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * The engine behind the worker's protocol: one model at a time, one run at a time, worlds by seed. Knows nothing of
- * workers or of WebGPU itself, so that tests drive it in Node with any model.
+ * The engine behind the worker's protocol: one device with its models, one run at a time, worlds by seed. Knows nothing
+ * of workers or of WebGPU itself, so that tests drive it in Node with any model.
  */
 import { research } from "../dual/loop";
 import type { PythonRunner } from "../dual/tools/python";
@@ -8,6 +8,7 @@ import { standardTools } from "../dual/tools/standard";
 import type { LanguageModel } from "../model/languageModel";
 import type { World } from "../world/types";
 import { makeWorld } from "../world/world";
+import { meteredFetch } from "./downloadMeter";
 import { EventBatcher } from "./eventBatcher";
 import { EngineError, problemOf } from "./problems";
 import type {
@@ -18,40 +19,50 @@ import type {
   LoadRequest,
   MessageSink,
   ModelInfo,
-  ResearchOutcome,
+  ModelSource,
   ResearchRequest,
+  RunOutcome,
   WorldSummary,
 } from "./protocol";
 
 export interface LoadHooks {
   signal: AbortSignal;
-  onDevice: (device: DeviceInfo) => void;
-  onProgress: (loadedBytes: number, totalBytes: number) => void;
+  /** Counts the bytes of weights as they arrive. */
+  fetchFile: typeof fetch;
 }
 
-export interface OpenModel {
+export interface LoadedModel {
   model: LanguageModel;
-  device: DeviceInfo;
   info: ModelInfo;
+  dispose(): void;
+}
+
+/** The device that all models live on. */
+export interface OpenDevice {
+  info: DeviceInfo;
   /** Resolves with the reason when the device is lost without having been given up. */
   lost: Promise<EngineProblem>;
-  /** Frees the model and its device. */
+  /** Throws what `problemOf` knows; the signal's reason after an abort. Nothing stays allocated then. */
+  load(source: ModelSource, hooks: LoadHooks): Promise<LoadedModel>;
+  /** Frees everything. */
   close(): void;
 }
 
-/** Opens a model. Throws an EngineError for a known failure, the signal's reason after an abort. */
-export type ModelOpener = (request: LoadRequest, hooks: LoadHooks) => Promise<OpenModel>;
+/** Throws what `problemOf` knows. */
+export type DeviceOpener = () => Promise<OpenDevice>;
 
 export class Engine implements EngineApi {
   private port: MessageSink | undefined;
-  private open: OpenModel | undefined;
+  private device: OpenDevice | undefined;
+  private opening: Promise<OpenDevice> | undefined;
+  private readonly models = new Map<string, LoadedModel>();
   private loading: AbortController | undefined;
   private running: AbortController | undefined;
   private current: World | undefined;
-  private readonly losses = new WeakMap<OpenModel, EngineProblem>();
+  private readonly losses = new WeakMap<OpenDevice, EngineProblem>();
 
   constructor(
-    private readonly openModel: ModelOpener,
+    private readonly openDevice: DeviceOpener,
     private readonly python: PythonRunner,
   ) {}
 
@@ -59,33 +70,57 @@ export class Engine implements EngineApi {
     this.port = port;
   }
 
-  async load(request: LoadRequest): Promise<LoadOutcome> {
-    if (this.open?.info.id === request.id) {
-      const { device, info } = this.open;
-      return { status: "ready", device, model: info };
-    }
+  async load({ models }: LoadRequest): Promise<LoadOutcome> {
     this.cancelLoad();
-    this.close();
     const controller = new AbortController();
     this.loading = controller;
+    const { signal } = controller;
     try {
-      const open = await this.openModel(request, {
-        signal: controller.signal,
-        onDevice: (device) => this.port?.postMessage({ type: "device", device }),
-        onProgress: (loadedBytes, totalBytes) => this.port?.postMessage({ type: "progress", loadedBytes, totalBytes }),
+      const device = await this.opened();
+      signal.throwIfAborted();
+      const fetchFile = meteredFetch((loadedBytes, totalBytes) => {
+        if (!signal.aborted) this.port?.postMessage({ type: "progress", loadedBytes, totalBytes });
       });
-      if (controller.signal.aborted) {
-        open.close();
-        return { status: "cancelled" };
-      }
-      this.open = open;
-      void open.lost.then((problem) => this.onLost(open, problem));
-      return { status: "ready", device: open.device, model: open.info };
+      const loads = models.map((source) => this.loaded(device, source, { signal, fetchFile }));
+      return { status: "ready", device: device.info, models: await Promise.all(loads) };
     } catch (error) {
-      return controller.signal.aborted ? { status: "cancelled" } : { status: "failed", problem: problemOf(error) };
+      if (signal.aborted) return { status: "cancelled" };
+      // What else was being loaded is of no use without the model that failed.
+      controller.abort();
+      const problem = (this.device && this.losses.get(this.device)) ?? problemOf(error);
+      // A device that refused a command once refuses all of them.
+      if (problem.kind === "engineFailed" || this.models.size === 0) this.close();
+      return { status: "failed", problem };
     } finally {
       if (this.loading === controller) this.loading = undefined;
     }
+  }
+
+  /** The device; it is opened with the first use, once for all who ask meanwhile. */
+  private async opened(): Promise<OpenDevice> {
+    if (this.device) return this.device;
+    this.opening ??= this.openDevice().finally(() => {
+      this.opening = undefined;
+    });
+    const device = await this.opening;
+    if (!this.device) {
+      this.device = device;
+      this.port?.postMessage({ type: "device", device: device.info });
+      void device.lost.then((problem) => this.onLost(device, problem));
+    }
+    return device;
+  }
+
+  private async loaded(device: OpenDevice, source: ModelSource, hooks: LoadHooks): Promise<ModelInfo> {
+    const known = this.models.get(source.id);
+    if (known) return known.info;
+    const loaded = await device.load(source, hooks);
+    if (hooks.signal.aborted) {
+      loaded.dispose();
+      hooks.signal.throwIfAborted();
+    }
+    this.models.set(source.id, loaded);
+    return loaded.info;
   }
 
   cancelLoad(): void {
@@ -101,18 +136,18 @@ export class Engine implements EngineApi {
     };
   }
 
-  async research(request: ResearchRequest): Promise<ResearchOutcome> {
+  async research(request: ResearchRequest): Promise<RunOutcome> {
     const { run, question, gold, useSystem1, capacity, searchResults, maxTurns, temperature, seed } = request;
     const batcher = new EventBatcher((events) => this.port?.postMessage({ type: "events", run, events }));
     const controller = new AbortController();
-    const { open } = this;
+    const { device } = this;
     try {
-      if (!open) throw new EngineError("engineFailed", "no model is loaded");
+      const { model } = this.modelOf(request.model);
       if (this.running) throw new EngineError("engineFailed", "another run is in progress");
       this.running = controller;
       const { documents } = this.worldOf(request.world);
       const result = await research(question, {
-        system2: open.model,
+        system2: model,
         tools: standardTools(documents, this.python, searchResults),
         corpus: `world ${request.world}`,
         ...(capacity !== undefined && { capacity }),
@@ -125,10 +160,9 @@ export class Engine implements EngineApi {
         ...(gold && { gold }),
       });
       if (result.reason !== "error") return { status: "finished" };
-      // A lost device may show itself as some other failure first.
-      return { status: "failed", problem: this.losses.get(open) ?? problemOf(result.error) };
+      return { status: "failed", problem: this.problemOn(device, result.error) };
     } catch (error) {
-      return { status: "failed", problem: problemOf(error) };
+      return { status: "failed", problem: this.problemOn(device, error) };
     } finally {
       batcher.flush();
       if (this.running === controller) this.running = undefined;
@@ -145,16 +179,29 @@ export class Engine implements EngineApi {
     return this.current;
   }
 
-  private onLost(open: OpenModel, problem: EngineProblem): void {
-    if (this.open !== open) return;
-    this.losses.set(open, problem);
+  private modelOf(id: string): LoadedModel {
+    const loaded = this.models.get(id);
+    if (!loaded) throw new EngineError("engineFailed", `the model ${id} is not loaded`);
+    return loaded;
+  }
+
+  /** What went wrong on a device; its loss may show itself as some other failure first. */
+  private problemOn(device: OpenDevice | undefined, error: unknown): EngineProblem {
+    return (device && this.losses.get(device)) ?? problemOf(error);
+  }
+
+  private onLost(device: OpenDevice, problem: EngineProblem): void {
+    if (this.device !== device) return;
+    this.losses.set(device, problem);
     this.close();
     this.port?.postMessage({ type: "deviceLost", problem });
   }
 
   private close(): void {
-    const { open } = this;
-    this.open = undefined;
-    open?.close();
+    const { device } = this;
+    this.device = undefined;
+    for (const { dispose } of this.models.values()) dispose();
+    this.models.clear();
+    device?.close();
   }
 }

@@ -2,6 +2,6 @@
 import { expose } from "comlink";
 import { browserPython } from "./browserPython";
 import { Engine } from "./engine";
-import { openUrlModel } from "./openModel";
+import { openWebGpu } from "./openDevice";
 
-expose(new Engine(openUrlModel, browserPython()));
+expose(new Engine(openWebGpu, browserPython()));

@@ -32,6 +32,8 @@ export interface DeviceInfo {
 export interface ModelInfo {
   id: string;
   parameters: number;
+  layers: number;
+  hiddenSize: number;
   /** GPU bytes that the model holds. */
   liveBytes: number;
 }
@@ -49,14 +51,21 @@ export interface WorldSummary {
   questions: QuestionSummary[];
 }
 
-export interface LoadRequest {
+export interface ModelSource {
   /** Absolute URL of the folder that holds config.json, tokenizer.json and the weights. */
   url: string;
   /** What the model is called. */
   id: string;
 }
 
+export interface LoadRequest {
+  /** Loaded beside those that are there already. */
+  models: ModelSource[];
+}
+
 export interface ResearchRequest {
+  /** Id of a loaded model; it is both systems. */
+  model: string;
   /** Told back with every event, so that a late batch of an earlier run is recognised. */
   run: number;
   /** Seed of the world whose articles are searched. */
@@ -74,12 +83,12 @@ export interface ResearchRequest {
 }
 
 export type LoadOutcome =
-  | { status: "ready"; device: DeviceInfo; model: ModelInfo }
+  | { status: "ready"; device: DeviceInfo; models: ModelInfo[] }
   | { status: "cancelled" }
   | { status: "failed"; problem: EngineProblem };
 
-/** How a call of `research` ended; what the run found out stands in its events. */
-export type ResearchOutcome = { status: "finished" } | { status: "failed"; problem: EngineProblem };
+/** How a run ended; what it found out stands in its events. */
+export type RunOutcome = { status: "finished" } | { status: "failed"; problem: EngineProblem };
 
 export type EngineMessage =
   | { type: "device"; device: DeviceInfo }
@@ -95,13 +104,13 @@ export interface MessageSink {
 export interface EngineApi {
   /** Hands over the port on which messages arrive. Call once, first. */
   connect(port: MessageSink): void;
-  /** Requests the device and loads a model; a model that is loaded already is kept. */
+  /** Requests the device and loads models; those that are loaded already are kept. A later call ends an earlier one. */
   load(request: LoadRequest): Promise<LoadOutcome>;
   cancelLoad(): void;
   /** Generates a world from its seed; needs no GPU. */
   world(seed: number): WorldSummary;
   /** Runs one question; one at a time. */
-  research(request: ResearchRequest): Promise<ResearchOutcome>;
+  research(request: ResearchRequest): Promise<RunOutcome>;
   /** Ends the run in progress, in the middle of a generation if need be. */
   stop(): void;
 }

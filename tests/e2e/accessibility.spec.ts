@@ -13,7 +13,9 @@ async function findings(page: Page): Promise<string[]> {
 }
 
 async function expectOver(page: Page): Promise<void> {
-  await expect(page.getByRole("button", { name: strings.run.download })).toBeVisible({ timeout: 2 * ANSWER_MS });
+  await expect(page.getByRole("button", { name: strings.dualSystem.run.download })).toBeVisible({
+    timeout: 2 * ANSWER_MS,
+  });
 }
 
 for (const colorScheme of ["light", "dark"] as const) {
@@ -21,13 +23,13 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     // Settings that were changed are open.
     await openRoom(page, "?turns=3");
-    await expect(page.getByRole("button", { name: strings.ask.reset })).toBeVisible();
+    await expect(page.getByRole("button", { name: strings.settings.reset })).toBeVisible();
     expect(await findings(page)).toEqual([]);
     await askButton(page).click();
     await expectOver(page);
     expect(await findings(page)).toEqual([]);
     await picture(page)
-      .getByRole("button", { name: strings.inspector.system2(1) })
+      .getByRole("button", { name: strings.dualSystem.inspector.system2(1) })
       .click();
     await expect(page.getByRole("complementary", { name: strings.inspector.label })).toBeVisible();
     expect(await findings(page)).toEqual([]);
@@ -53,11 +55,11 @@ test("a question can be asked, stopped and inspected with the keyboard alone", a
   }
   await expect(questionField(page)).toBeFocused();
   await page.keyboard.press("Enter");
-  await expect(picture(page).getByText(strings.run.purpose).first()).toBeVisible({ timeout: ANSWER_MS });
+  await expect(picture(page).getByText(strings.dualSystem.run.purpose).first()).toBeVisible({ timeout: ANSWER_MS });
   await page.keyboard.press("Escape");
   await expectOver(page);
 
-  const part = picture(page).getByRole("button", { name: strings.inspector.system2(1) });
+  const part = picture(page).getByRole("button", { name: strings.dualSystem.inspector.system2(1) });
   for (let presses = 0; presses < 60; presses++) {
     if (await part.evaluate((button) => button === document.activeElement)) break;
     await page.keyboard.press("Tab");
@@ -75,9 +77,9 @@ test("on a phone the page is one column, and the inspector a sheet", async ({ pa
   const width = await page.evaluate(() => document.documentElement.scrollWidth);
   expect(width).toBe(390);
   await picture(page)
-    .getByRole("button", { name: strings.inspector.system2(1) })
+    .getByRole("button", { name: strings.dualSystem.inspector.system2(1) })
     .click();
-  const sheet = page.getByRole("dialog", { name: strings.inspector.system2(1) });
+  const sheet = page.getByRole("dialog", { name: strings.dualSystem.inspector.system2(1) });
   await expect(sheet).toContainText("<|im_start|>");
   await sheet.getByRole("button", { name: strings.inspector.close }).click();
   await expect(sheet).toBeHidden();

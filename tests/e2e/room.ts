@@ -6,12 +6,14 @@ import { strings } from "../../app/strings";
 export const ANSWER_MS = 60_000;
 const LOAD_MS = 60_000;
 
-export const askButton = (page: Page) => page.getByRole("button", { name: strings.ask.ask, exact: true });
-export const stopButton = (page: Page) => page.getByRole("button", { name: strings.ask.stop, exact: true }).first();
-export const questionField = (page: Page) => page.getByRole("textbox", { name: strings.ask.question });
-export const presets = (page: Page) => page.getByRole("region", { name: strings.ask.label }).locator("[aria-pressed]");
+export const askButton = (page: Page) => page.getByRole("button", { name: strings.dualSystem.ask.ask, exact: true });
+export const stopButton = (page: Page) =>
+  page.getByRole("button", { name: strings.dualSystem.ask.stop, exact: true }).first();
+export const questionField = (page: Page) => page.getByRole("textbox", { name: strings.dualSystem.ask.question });
+export const presets = (page: Page) =>
+  page.getByRole("region", { name: strings.dualSystem.ask.label }).locator("[aria-pressed]");
 export const engineLine = (page: Page) => page.getByRole("region", { name: strings.device.label });
-export const picture = (page: Page) => page.getByRole("region", { name: strings.run.picture });
+export const picture = (page: Page) => page.getByRole("region", { name: strings.dualSystem.run.picture });
 
 /** Opens the room and waits for its questions; the agent may still be loading. */
 export async function openRoom(page: Page, search = ""): Promise<void> {
@@ -25,5 +27,5 @@ export async function expectReady(page: Page): Promise<void> {
 
 /** Waits for the end of the run and for the grade of its answer. */
 export async function expectGoldAnswer(page: Page): Promise<void> {
-  await expect(picture(page).getByText(strings.run.correct)).toBeVisible({ timeout: ANSWER_MS });
+  await expect(picture(page).getByText(strings.dualSystem.run.correct)).toBeVisible({ timeout: ANSWER_MS });
 }

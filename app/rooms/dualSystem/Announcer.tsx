@@ -18,6 +18,6 @@ export function Announcer() {
 function announce(view: RunView): string {
   const answer = view.turns.at(-1)?.answer;
   const { reason, ms } = view.finished!;
-  if (!answer) return strings.run.finished(strings.run.reasons[reason], formatDuration(ms));
-  return strings.run.announceAnswer(answer.text, gradeOf(answer.correct, view.gold), formatDuration(ms));
+  if (!answer) return strings.dualSystem.run.finished(strings.dualSystem.run.reasons[reason], formatDuration(ms));
+  return strings.dualSystem.run.announceAnswer(answer.text, gradeOf(answer.correct, view.gold), formatDuration(ms));
 }

@@ -3,6 +3,7 @@ import { Button, Kbd, Textarea } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import type { QuestionSummary } from "../../../src/worker/protocol";
+import { Panel } from "../../components/Panel";
 import { stop, useRun } from "../../stores/runStore";
 import { strings } from "../../strings";
 import classes from "./AskPanel.module.css";
@@ -10,7 +11,7 @@ import { PresetList } from "./PresetList";
 import { SettingsForm } from "./SettingsForm";
 import { MAX_QUESTION_CHARACTERS, type RoomSearch } from "./search";
 
-const text = strings.ask;
+const text = strings.dualSystem.ask;
 
 interface AskPanelProps {
   search: RoomSearch;
@@ -24,11 +25,11 @@ interface AskPanelProps {
 
 export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProps) {
   return (
-    <section className={classes.panel} aria-label={text.label}>
+    <Panel label={text.label}>
       <QuestionForm question={question} update={update} busy={busy} onAsk={onAsk} />
       <PresetList search={search} update={update} asked={question?.text} disabled={busy} />
       <SettingsForm search={search} update={update} disabled={busy} />
-    </section>
+    </Panel>
   );
 }
 

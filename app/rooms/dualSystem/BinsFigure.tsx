@@ -10,7 +10,7 @@ import { Selectable } from "./Selectable";
 
 type Packed = Extract<TraceEvent, { type: "packed" }>;
 
-const text = strings.run;
+const text = strings.dualSystem.run;
 const HEIGHT_PX = 84;
 /** Lower blocks carry no number. */
 const NUMBERED_PX = 13;
@@ -22,7 +22,7 @@ export function BinsFigure({ turn, number, packed }: { turn: TurnView; number: n
   return (
     <Selectable
       selection={{ part: "bins", turn: turn.turn }}
-      label={strings.inspector.bins(number)}
+      label={strings.dualSystem.inspector.bins(number)}
       className={classes.figure}
     >
       <div className={classes.chart} style={{ height: HEIGHT_PX }}>

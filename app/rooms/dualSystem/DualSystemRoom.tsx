@@ -1,9 +1,13 @@
 /** The first room: a question is researched by two systems, drawn as it happens. */
-import { useDocumentTitle, useHotkeys } from "@mantine/hooks";
+import { useHotkeys } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { LaneMark } from "../../components/LaneMark";
-import { isHopeless, useEngine } from "../../stores/engineStore";
+import { RoomFrame } from "../../components/RoomFrame";
+import { RESEARCH_AGENT } from "../../models";
+import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
+import { useJob } from "../../stores/jobStore";
 import { ask, isBusy, stop, useRun } from "../../stores/runStore";
 import { clearSelection } from "../../stores/selectionStore";
 import { openWorld, useWorld } from "../../stores/worldStore";
@@ -23,7 +27,8 @@ export function DualSystemRoom() {
   const world = useWorld((state) => (state.world?.seed === search.world ? state.world : undefined));
   const busy = useRun(isBusy);
   const hopeless = useEngine(isHopeless);
-  useDocumentTitle(`${strings.room.title} · ${strings.product}`);
+  const taken = useJob(({ job }) => job !== undefined && job !== "research");
+  useEffect(() => wantModels([RESEARCH_AGENT]), []);
   useEffect(() => void openWorld(search.world), [search.world]);
 
   const update = (change: Partial<RoomSearch>) =>
@@ -40,38 +45,36 @@ export function DualSystemRoom() {
     document.getElementById("main")?.scrollIntoView({ block: "nearest" });
   };
 
-  const canAsk = question && !hopeless ? askNow : undefined;
+  const canAsk = question && !hopeless && !taken ? askNow : undefined;
 
   return (
     <>
-      <Intro />
-      <div className={classes.room}>
-        <AskPanel search={search} update={update} question={question} busy={busy} onAsk={canAsk} />
-        <main id="main" className={classes.main} tabIndex={-1}>
-          <RunPanel question={question?.text} onAsk={canAsk} />
-        </main>
-        <Inspector />
-      </div>
+      <RoomFrame
+        title={strings.rooms.dualSystem.title}
+        lead={<Lead />}
+        panel={<AskPanel search={search} update={update} question={question} busy={busy} onAsk={canAsk} />}
+        inspector={<Inspector />}
+      >
+        <BusyElsewhere own="research" />
+        <RunPanel question={question?.text} onAsk={canAsk} />
+      </RoomFrame>
       <Announcer />
     </>
   );
 }
 
-function Intro() {
-  const { intro, title } = strings.room;
+function Lead() {
+  const text = strings.dualSystem.intro;
   return (
-    <section className={classes.intro} aria-label={title}>
-      <h1 className={classes.title}>{title}</h1>
-      <p className={classes.lead}>
-        <span className={classes.name}>
-          <LaneMark lane="system2" size={18} /> <b>{intro.system2}</b>
-        </span>{" "}
-        {intro.plans}{" "}
-        <span className={classes.name}>
-          <LaneMark lane="system1" size={18} /> <b>{intro.system1}</b>
-        </span>{" "}
-        {intro.reads}
-      </p>
-    </section>
+    <>
+      <span className={classes.name}>
+        <LaneMark lane="system2" size={18} /> <b>{text.system2}</b>
+      </span>{" "}
+      {text.plans}{" "}
+      <span className={classes.name}>
+        <LaneMark lane="system1" size={18} /> <b>{text.system1}</b>
+      </span>{" "}
+      {text.reads}
+    </>
   );
 }

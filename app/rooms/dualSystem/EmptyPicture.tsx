@@ -5,7 +5,7 @@ import { type Lane, LaneMark } from "../../components/LaneMark";
 import { strings } from "../../strings";
 import classes from "./EmptyPicture.module.css";
 
-const text = strings.empty;
+const text = strings.dualSystem.empty;
 const STEPS: readonly { lane: Lane; words: string }[] = [
   { lane: "system2", words: text.steps.plan },
   { lane: "tools", words: text.steps.search },
@@ -26,11 +26,11 @@ export function EmptyPicture({ question, waiting, onAsk }: EmptyPictureProps) {
   return (
     <div className={classes.empty}>
       <div className={classes.start}>
-        <h2 className={classes.title}>{waiting ? strings.run.asked : text.title}</h2>
+        <h2 className={classes.title}>{waiting ? strings.dualSystem.run.asked : text.title}</h2>
         {question && <p className={classes.question}>{question}</p>}
         {waiting ? (
           <p className={classes.waiting}>
-            <Loader size={16} /> {strings.run.waiting}
+            <Loader size={16} /> {strings.dualSystem.run.waiting}
           </p>
         ) : (
           <Button leftSection={<IconPlayerPlayFilled size={14} />} disabled={!onAsk} onClick={onAsk}>
@@ -43,7 +43,7 @@ export function EmptyPicture({ question, waiting, onAsk }: EmptyPictureProps) {
         {STEPS.map(({ lane, words }, i) => (
           <li key={i} className={classes.step} data-lane={lane}>
             <p className={classes.lane}>
-              <LaneMark lane={lane} /> {strings.lanes[lane]}
+              <LaneMark lane={lane} /> {strings.dualSystem.lanes[lane]}
             </p>
             <Sketch step={i} />
             <p className={classes.words}>{words}</p>

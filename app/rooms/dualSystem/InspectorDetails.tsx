@@ -1,31 +1,16 @@
 /** What the inspector shows of each part: figures, and every text exactly as it was read or written. */
 import type { TraceDocument } from "../../../src/index";
+import { ExactText } from "../../components/ExactText";
+import { Facts } from "../../components/Facts";
 import { type LaneView, rawTokensOf, type TurnView } from "../../engine/runView";
 import { formatCount, formatDuration, formatPercent } from "../../format";
 import { strings } from "../../strings";
 import { DocumentChip } from "./DocumentChip";
-import { ExactText } from "./ExactText";
 import classes from "./InspectorDetails.module.css";
 import { QuoteText } from "./QuoteText";
 import { locateQuote, splitQuotes } from "./quotes";
 
-const text = strings.inspector;
-
-function Facts({ facts }: { facts: readonly (readonly [label: string, value: string] | undefined | false)[] }) {
-  return (
-    <dl className={classes.facts}>
-      {facts.map(
-        (fact) =>
-          fact && (
-            <div key={fact[0]}>
-              <dt>{fact[0]}</dt>
-              <dd>{fact[1]}</dd>
-            </div>
-          ),
-      )}
-    </dl>
-  );
-}
+const text = { ...strings.inspector, ...strings.dualSystem.inspector };
 
 /** Time and speed of a generation. */
 function speedFacts(tokens: number, ms: number) {
@@ -87,7 +72,7 @@ export function BinsDetail({ turn }: { turn: TurnView }) {
       {packed.bins.map(({ items, used }, bin) => (
         <section key={bin} className={classes.block}>
           <h3 className={classes.heading}>
-            {strings.run.bin(bin + 1)}
+            {strings.dualSystem.run.bin(bin + 1)}
             <span>{text.binUsed(formatCount(used), formatCount(packed.capacity))}</span>
           </h3>
           <Items items={items} turn={turn} />

@@ -9,7 +9,7 @@ export function LaneLabel({ lane }: { lane: Lane }) {
       <div className={classes.band} data-lane={lane} />
       <div className={classes.label} data-lane={lane} aria-hidden>
         <LaneMark lane={lane} />
-        <span className={classes.name}>{strings.lanes[lane]}</span>
+        <span className={classes.name}>{strings.dualSystem.lanes[lane]}</span>
       </div>
     </>
   );
@@ -19,7 +19,8 @@ export function LaneLabel({ lane }: { lane: Lane }) {
 export function CellLabel({ lane }: { lane: Lane }) {
   return (
     <p className={classes.cellLabel} data-lane={lane}>
-      <LaneMark lane={lane} size={18} /> <b>{strings.lanes[lane]}</b> {strings.lanes[`${lane}Role`]}
+      <LaneMark lane={lane} size={18} /> <b>{strings.dualSystem.lanes[lane]}</b>{" "}
+      {strings.dualSystem.lanes[`${lane}Role`]}
     </p>
   );
 }

@@ -5,7 +5,7 @@ import { formatCount, formatPercent } from "../../format";
 import { strings } from "../../strings";
 import classes from "./LedgerStrip.module.css";
 
-const text = strings.ledger;
+const text = strings.dualSystem.ledger;
 
 interface LedgerStripProps {
   ledger: Ledger;

@@ -26,7 +26,7 @@ export function Picture({ view }: { view: RunView }) {
   const track = [COLUMN, ...columns.slice(1).flatMap(() => [GUTTER, COLUMN])].join(" ");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
-    <section className={classes.scroller} ref={scroller} tabIndex={0} aria-label={strings.run.picture}>
+    <section className={classes.scroller} ref={scroller} tabIndex={0} aria-label={strings.dualSystem.run.picture}>
       <div className={classes.picture} style={{ gridTemplateColumns: `34px ${track} minmax(0, 1fr)` }}>
         <LaneLabel lane="system2" />
         <LaneLabel lane="tools" />

@@ -8,7 +8,7 @@ import { strings } from "../../strings";
 import classes from "./PresetList.module.css";
 import { freshQuestion, HOME_WORLD, listedQuestions, type RoomSearch } from "./search";
 
-const text = strings.ask;
+const text = strings.dualSystem.ask;
 
 interface PresetListProps {
   search: RoomSearch;

@@ -33,7 +33,9 @@ export function QuoteText({ text, turn, documents }: QuoteTextProps) {
       {nothing.length > 0 && (
         <p className={classes.nothing}>
           <IconMinus size={12} aria-hidden />
-          {nothing.length === 1 ? strings.run.nothingRelevant : strings.run.nothingFrom(nothing.length)}
+          {nothing.length === 1
+            ? strings.dualSystem.run.nothingRelevant
+            : strings.dualSystem.run.nothingFrom(nothing.length)}
         </p>
       )}
     </>
@@ -83,7 +85,7 @@ function Source({ quote, index, document }: Omit<QuoteProps, "turn">) {
   const { text, title } = document;
   return (
     <>
-      <span className={classes.title}>{strings.run.sourceOf(index + 1, title)}</span>
+      <span className={classes.title}>{strings.dualSystem.run.sourceOf(index + 1, title)}</span>
       {place ? (
         <span>
           {clip(text.slice(0, place[0]), -CONTEXT_CHARACTERS)}
@@ -91,7 +93,7 @@ function Source({ quote, index, document }: Omit<QuoteProps, "turn">) {
           {clip(text.slice(place[1]), CONTEXT_CHARACTERS)}
         </span>
       ) : (
-        <em>{strings.run.notVerbatim}</em>
+        <em>{strings.dualSystem.run.notVerbatim}</em>
       )}
     </>
   );

@@ -1,6 +1,7 @@
 /** The run itself: how it stands, what it costs, and the picture; or, before the first one, what there is to see. */
 import { Button, Loader } from "@mantine/core";
 import { IconDownload, IconPlayerStopFilled } from "@tabler/icons-react";
+import { download } from "../../components/download";
 import { ErrorCard } from "../../components/ErrorCard";
 import { formatDuration } from "../../format";
 import { type RunState, recordedEvents, stop, useRun } from "../../stores/runStore";
@@ -10,7 +11,7 @@ import { LedgerStrip } from "./LedgerStrip";
 import { Picture } from "./Picture";
 import classes from "./RunPanel.module.css";
 
-const text = strings.run;
+const text = strings.dualSystem.run;
 
 interface RunPanelProps {
   question: string | undefined;
@@ -37,11 +38,16 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
                   leftSection={<IconPlayerStopFilled size={13} />}
                   onClick={stop}
                 >
-                  {strings.ask.stop}
+                  {strings.dualSystem.ask.stop}
                 </Button>
               )}
               {phase === "over" && (
-                <Button variant="subtle" size="compact-sm" leftSection={<IconDownload size={15} />} onClick={download}>
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  leftSection={<IconDownload size={15} />}
+                  onClick={downloadTrace}
+                >
                   {text.download}
                 </Button>
               )}
@@ -74,11 +80,6 @@ function Status({ phase, view }: Required<Pick<RunState, "phase" | "view">>) {
 }
 
 /** Saves the run's events as JSON, one array: what a recorded run consists of. */
-function download(): void {
-  const blob = new Blob([JSON.stringify(recordedEvents(), null, 1)], { type: "application/json" });
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = "twinloop-run.json";
-  link.click();
-  URL.revokeObjectURL(link.href);
+function downloadTrace(): void {
+  download("twinloop-run.json", JSON.stringify(recordedEvents(), null, 1), "application/json");
 }

@@ -10,7 +10,7 @@ import { splitQuotes } from "./quotes";
 import { Selectable } from "./Selectable";
 import classes from "./System1Cell.module.css";
 
-const text = strings.run;
+const text = strings.dualSystem.run;
 
 export function System1Cell({ turn, number, useSystem1 }: { turn: TurnView; number: number; useSystem1: boolean }) {
   if (!useSystem1 && turn.documents) return <p className={classes.off}>{text.system1Off}</p>;
@@ -40,7 +40,7 @@ function Lane({ lane, turn, number }: { lane: LaneView; turn: TurnView; number: 
   return (
     <Selectable
       selection={{ part: "lane", turn: turn.turn, bin }}
-      label={strings.inspector.lane(number, bin + 1)}
+      label={strings.dualSystem.inspector.lane(number, bin + 1)}
       className={classes.lane}
     >
       <p className={classes.head} data-running={running}>

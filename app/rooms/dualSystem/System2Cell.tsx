@@ -10,7 +10,7 @@ import { Selectable } from "./Selectable";
 import classes from "./System2Cell.module.css";
 import type { TurnColumnProps } from "./TurnColumn";
 
-const text = strings.run;
+const text = strings.dualSystem.run;
 
 export function System2Cell(props: TurnColumnProps) {
   const { turn, number, question, gold, incoming, useSystem1, active, context, without, scale } = props;
@@ -80,7 +80,7 @@ function Words({ turn, number, gold, active }: WordsProps) {
   return (
     <Selectable
       selection={{ part: "system2", turn: turn.turn }}
-      label={strings.inspector.system2(number)}
+      label={strings.dualSystem.inspector.system2(number)}
       className={classes.own}
     >
       {(thought || writing) && (

@@ -11,7 +11,7 @@ import { CellLabel } from "./LaneLabel";
 import { Selectable } from "./Selectable";
 import classes from "./ToolCell.module.css";
 
-const text = strings.run;
+const text = strings.dualSystem.run;
 
 interface ToolCellProps {
   turn: TurnView;
@@ -49,7 +49,7 @@ export function ToolCell({ turn, number, longest, active }: ToolCellProps) {
               <li key={i}>
                 <Selectable
                   selection={{ part: "document", turn: turn.turn, document: i }}
-                  label={`${strings.run.turn(number)}: ${strings.inspector.document(i + 1, title)}`}
+                  label={`${strings.dualSystem.run.turn(number)}: ${strings.dualSystem.inspector.document(i + 1, title)}`}
                   className={classes.document}
                   linked={linked === i}
                 >

@@ -36,12 +36,16 @@ export const TurnColumn = memo(function TurnColumn(props: TurnColumnProps) {
   const { turn, number } = props;
   const message = turn?.message;
   return (
-    <section className={classes.turn} style={{ gridColumn: props.column }} aria-label={strings.run.turn(number)}>
+    <section
+      className={classes.turn}
+      style={{ gridColumn: props.column }}
+      aria-label={strings.dualSystem.run.turn(number)}
+    >
       <header className={classes.head}>
-        <h2 className={classes.title}>{strings.run.turn(number)}</h2>
+        <h2 className={classes.title}>{strings.dualSystem.run.turn(number)}</h2>
         {message && (
           <span className={classes.cost}>
-            {strings.run.turnCost(formatCount(message.promptTokens), formatCount(message.outputTokens))} ·{" "}
+            {strings.dualSystem.run.turnCost(formatCount(message.promptTokens), formatCount(message.outputTokens))} ·{" "}
             {formatDuration(message.ms)}
           </span>
         )}

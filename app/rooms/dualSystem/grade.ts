@@ -3,6 +3,6 @@ import { strings } from "../../strings";
 
 /** `correct` is undefined when no gold answer is known. */
 export function gradeOf(correct: boolean | undefined, gold: readonly string[] | undefined): string {
-  if (correct === undefined) return strings.run.ungraded;
-  return correct ? strings.run.correct : strings.run.wrong(gold?.[0] ?? "");
+  if (correct === undefined) return strings.dualSystem.run.ungraded;
+  return correct ? strings.dualSystem.run.correct : strings.dualSystem.run.wrong(gold?.[0] ?? "");
 }

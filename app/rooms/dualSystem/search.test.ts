@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { makeWorld } from "../../../src/index";
 import type { QuestionSummary } from "../../../src/worker/protocol";
+import { RESEARCH_AGENT } from "../../models";
 import {
   changedSettings,
   DEFAULTS,
@@ -22,6 +23,7 @@ test("an empty address is the default run of the first preset", () => {
   const question = questionOf(search, questions)!;
   expect(question.hops).toBe(1);
   expect(toRequest(search, question)).toEqual({
+    model: RESEARCH_AGENT,
     world: DEFAULTS.world,
     question: question.text,
     gold: question.gold,

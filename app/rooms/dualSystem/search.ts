@@ -1,6 +1,7 @@
 /** The room's state in the URL: a question and the settings of its run. Only what differs from the defaults is written. */
 import { z } from "zod";
 import type { QuestionSummary, ResearchRequest } from "../../../src/worker/protocol";
+import { RESEARCH_AGENT } from "../../models";
 
 /** Seed of the world that the page opens with. */
 export const HOME_WORLD = 7;
@@ -105,6 +106,7 @@ export function pickPresets(questions: readonly QuestionSummary[], count = 5): n
 
 export function toRequest(search: RoomSearch, question: QuestionSummary): Omit<ResearchRequest, "run"> {
   return {
+    model: RESEARCH_AGENT,
     world: search.world,
     question: question.text,
     ...(question.gold.length > 0 && { gold: question.gold }),

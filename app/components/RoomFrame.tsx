@@ -1,0 +1,34 @@
+/** Where things stand in every room: its name and purpose, controls left, the picture in the middle, the inspector right. */
+import { useDocumentTitle } from "@mantine/hooks";
+import type { ReactNode } from "react";
+import { strings } from "../strings";
+import classes from "./RoomFrame.module.css";
+
+interface RoomFrameProps {
+  title: string;
+  lead: ReactNode;
+  /** Presets and controls. */
+  panel: ReactNode;
+  /** Of what is selected. */
+  inspector?: ReactNode;
+  children: ReactNode;
+}
+
+export function RoomFrame({ title, lead, panel, inspector, children }: RoomFrameProps) {
+  useDocumentTitle(`${title} · ${strings.product}`);
+  return (
+    <>
+      <section className={classes.intro} aria-label={title}>
+        <h1 className={classes.title}>{title}</h1>
+        <p className={classes.lead}>{lead}</p>
+      </section>
+      <div className={classes.room}>
+        {panel}
+        <main id="main" className={classes.main} tabIndex={-1}>
+          {children}
+        </main>
+        {inspector}
+      </div>
+    </>
+  );
+}

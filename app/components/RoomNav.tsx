@@ -1,0 +1,52 @@
+/** The way from room to room: every route that calls itself a room, in the order of the route tree. */
+import { useHotkeys } from "@mantine/hooks";
+import { type AnyRoute, Link, useLocation, useRouter } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { strings } from "../strings";
+import classes from "./RoomNav.module.css";
+
+export function RoomNav() {
+  const router = useRouter();
+  const rooms = Object.values((router.routeTree as AnyRoute).children ?? {}).flatMap((route) => {
+    const { fullPath, options } = route as AnyRoute;
+    const room = options.staticData?.room;
+    return room ? [{ path: fullPath as string, ...room }] : [];
+  });
+  const lastSearch = useLastSearch();
+  const list = useRef<HTMLUListElement>(null);
+  const { pathname } = useLocation();
+  // Digits open rooms, as they open the tabs of a browser.
+  useHotkeys(
+    rooms.map(({ path }, i) => [
+      String(i + 1),
+      () => void router.navigate({ to: path, search: lastSearch.current.get(path) ?? {} }),
+    ]),
+  );
+  // On a narrow screen the list scrolls.
+  useEffect(() => {
+    list.current
+      ?.querySelector(`[data-path="${pathname}"]`)
+      ?.scrollIntoView({ block: "nearest", inline: "center", behavior: "instant" });
+  }, [pathname]);
+  return (
+    <nav className={classes.nav} aria-label={strings.rooms.label}>
+      <ul className={classes.list} ref={list}>
+        {rooms.map(({ path, title, question }) => (
+          <li key={path} data-path={path}>
+            <Link to={path} search={lastSearch.current.get(path) ?? {}} className={classes.link} title={question}>
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+/** The search parameters with which each room was left, so that coming back finds it as it was. */
+function useLastSearch() {
+  const last = useRef(new Map<string, object>());
+  const { pathname, search } = useLocation();
+  last.current.set(pathname, search);
+  return last;
+}

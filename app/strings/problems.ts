@@ -1,0 +1,51 @@
+/** What happened, why, and what to do, for every way in which the engine can fail a visitor. */
+import type { ProblemKind } from "../../src/worker/protocol";
+
+interface ProblemText {
+  what: string;
+  why: string;
+  todo: string;
+}
+
+export const problems: Record<ProblemKind, ProblemText> = {
+  insecureContext: {
+    what: "This address is not secure, so the browser keeps WebGPU switched off.",
+    why: "Browsers offer WebGPU only to pages that come over https or from localhost.",
+    todo: "Open the page over https, or run it on your own machine and open it as localhost.",
+  },
+  noWebGpu: {
+    what: "This browser has no WebGPU.",
+    why: "The language model runs on your graphics device through WebGPU, and this browser does not offer it.",
+    todo: "Use a current Chrome, Edge or Safari, or a recent Firefox. In Chrome on Linux, WebGPU may have to be switched on under chrome://flags.",
+  },
+  noAdapter: {
+    what: "WebGPU is there, but it found no graphics device.",
+    why: "The browser has hardware acceleration switched off, or it does not trust this machine's graphics driver.",
+    todo: "Switch on hardware acceleration in the browser's settings, update the graphics driver, then reload the page.",
+  },
+  deviceLost: {
+    what: "The graphics device stopped answering.",
+    why: "The driver was restarted, the machine slept, or another program took the device's memory. What was drawn so far is kept.",
+    todo: "Load the model again, then ask again. If it happens twice, close other tabs that use the graphics device.",
+  },
+  outOfMemory: {
+    what: "The graphics device has too little free memory.",
+    why: "The weights or the working memory of a run did not fit beside what other tabs and programs hold.",
+    todo: "Close other tabs that use the graphics device, or ask with a smaller bin capacity and fewer search results.",
+  },
+  modelFilesMissing: {
+    what: "The agent's files could not be fetched.",
+    why: "The server that delivered this page did not deliver the model's files, or the connection broke.",
+    todo: "Check the connection and try again. If you host the page yourself, its models folder belongs beside index.html.",
+  },
+  modelInvalid: {
+    what: "The agent's files do not fit together.",
+    why: "A file is damaged, cut short, or belongs to another model; nothing was loaded.",
+    todo: "Reload the page without its cache. If you host the page yourself, copy the models folder again.",
+  },
+  engineFailed: {
+    what: "The engine stopped with an error of its own.",
+    why: "This is a fault of the page, not of your machine.",
+    todo: "Reload the page and ask again. The details below help to find the fault.",
+  },
+};
