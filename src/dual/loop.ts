@@ -255,8 +255,8 @@ class Run {
     const start = this.now();
     const found = await untilAborted(async () => tool.run(call.arguments, signal), signal).catch((error: unknown) => {
       this.throwIfStopped();
-      // Whatever a tool throws is for System 2 to read; it may try something else.
-      throw new ReadableError(errorText(error) || `${call.name} failed without saying why.`);
+      // Whatever a tool throws is for System 2 to read; it may try something else. It may quote a site or a program.
+      throw new ReadableError(neutralizeControls(errorText(error)) || `${call.name} failed without saying why.`);
     });
     if (found.length === 0) throw new ReadableError(`${call.name} returned no documents.`);
     const reader = (this.useSystem1 ? this.system1 : this.system2).model.tokenizer;

@@ -3,6 +3,7 @@
  * Times are milliseconds since the run's start; token counts are in the tokens of the system that reads or writes them.
  */
 import { z } from "zod";
+import { documentSourceSchema } from "../corpus/source";
 
 const base = z.object({ at: z.number() });
 const turn = z.number().int();
@@ -28,6 +29,8 @@ export const traceDocumentSchema = z.object({
   text: z.string(),
   tokens,
   score: z.number().optional(),
+  /** The file or the address that the text comes from, when the tool knows it. */
+  source: documentSourceSchema.optional(),
 });
 export type TraceDocument = z.infer<typeof traceDocumentSchema>;
 

@@ -28,10 +28,16 @@ export const PYTHON_FUNCTION: ToolFunction = {
   },
 };
 
+/** Milliseconds of one program. */
+export const PYTHON_TIME_LIMIT_MS = 10_000;
+/** Pyodide's four files. */
+const PYTHON_LOAD_BYTES = 13_000_000;
+
 /** The tool that System 2 calls as `python`. A program that prints nothing is an error for System 2 to read. */
 export function pythonTool(runner: PythonRunner): Tool {
   return {
     function: PYTHON_FUNCTION,
+    cost: { requests: 0, limitMs: PYTHON_TIME_LIMIT_MS, firstLoadBytes: PYTHON_LOAD_BYTES },
     async run(args, signal) {
       const text = await runner.run(String(args.code), signal);
       if (text === "") throw new Error("The code printed nothing. Print the result.");

@@ -2,10 +2,9 @@
  * A Python interpreter in a worker, kept warm between calls. Calls wait for their turn; one that runs too long or is
  * aborted costs the worker its life, because nothing else stops a program inside WebAssembly.
  */
-import type { PythonRunner } from "./python";
+import { PYTHON_TIME_LIMIT_MS, type PythonRunner } from "./python";
 import type { PythonMessage } from "./pythonMessages";
 
-export const PYTHON_TIME_LIMIT_MS = 10_000;
 /** Includes the download on a slow line; ordinary loading takes one or two seconds. */
 export const PYTHON_LOAD_LIMIT_MS = 120_000;
 

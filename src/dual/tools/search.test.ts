@@ -38,6 +38,21 @@ describe("searchDocuments", () => {
     expect(searchDocuments(repeated, "river", 5)).toHaveLength(2);
   });
 
+  it("finds words of scripts without blanks", () => {
+    const asian = [
+      { id: "ja", title: "東京", text: "東京は日本の首都です。" },
+      { id: "zh", title: "河流", text: "奥得河是一条河流。" },
+      { id: "th", title: "แม่น้ำ", text: "แม่น้ำสายนี้ยาวมาก" },
+    ];
+    const found = (query: string) => searchDocuments(asian, query, 5).map((document) => document.id);
+    expect([found("日本の首都"), found("河流"), found("ยาวมาก")]).toEqual([["ja"], ["zh"], ["th"]]);
+  });
+
+  it("hands on where a document comes from", () => {
+    const source = { kind: "file", file: "a.txt", start: 3, end: 9, line: 1 } as const;
+    expect(searchDocuments([{ id: "a", title: "a", text: "river", source }], "river", 1)[0]?.source).toEqual(source);
+  });
+
   it("refuses an impossible limit", () => {
     expect(() => searchDocuments(corpus, "river", 0)).toThrow("limit must be a positive integer; got 0");
   });

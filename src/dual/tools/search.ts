@@ -3,6 +3,7 @@
  * kept as long as the corpus lives. The agents in `pretrain/` are trained on exactly `SEARCH_FUNCTION`.
  */
 import MiniSearch from "minisearch";
+import type { DocumentSource } from "../../corpus/source";
 import type { ToolFunction } from "../../text/tokenizer";
 import type { Tool, ToolDocument } from "../tool";
 
@@ -15,6 +16,7 @@ export interface SearchableDocument {
   id: string;
   title: string;
   text: string;
+  source?: DocumentSource;
 }
 
 export const SEARCH_FUNCTION: ToolFunction = {
@@ -30,6 +32,19 @@ export const SEARCH_FUNCTION: ToolFunction = {
   },
 };
 
+/** Scripts that put no blanks between words. */
+const UNSPACED = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]/u;
+const splitAtBlanks = MiniSearch.getDefault("tokenize") as (text: string) => string[];
+let wordSegmenter: Intl.Segmenter | undefined;
+
+function tokenize(text: string): string[] {
+  return splitAtBlanks(text).flatMap((word) => {
+    if (!UNSPACED.test(word)) return word;
+    wordSegmenter ??= new Intl.Segmenter("und", { granularity: "word" });
+    return [...wordSegmenter.segment(word)].flatMap(({ segment, isWordLike }) => (isWordLike ? segment : []));
+  });
+}
+
 const indexes = new WeakMap<readonly SearchableDocument[], MiniSearch>();
 
 /** Lower case without accents, so that "Zürich" and "zurich" are one word. */
@@ -40,7 +55,7 @@ function normalizeTerm(term: string): string {
 function indexOf(corpus: readonly SearchableDocument[]): MiniSearch {
   let index = indexes.get(corpus);
   if (!index) {
-    index = new MiniSearch({ fields: ["title", "text"], processTerm: normalizeTerm });
+    index = new MiniSearch({ fields: ["title", "text"], tokenize, processTerm: normalizeTerm });
     // Positions stand for ids: they break ties, and a corpus may repeat an id.
     index.addAll(corpus.map(({ title, text }, position) => ({ id: position, title, text })));
     indexes.set(corpus, index);
@@ -60,8 +75,8 @@ export function searchDocuments(corpus: readonly SearchableDocument[], query: st
     .sort((a, b) => b.score - a.score || a.id - b.id)
     .slice(0, limit)
     .map((hit) => {
-      const { id, title, text } = corpus[hit.id as number] as SearchableDocument;
-      return { id, title, text, score: hit.score };
+      const { id, title, text, source } = corpus[hit.id as number] as SearchableDocument;
+      return { id, title, text, score: hit.score, ...(source && { source }) };
     });
 }
 
@@ -76,6 +91,7 @@ export function searchTool(corpus: readonly SearchableDocument[], results = DEFA
   }
   return {
     function: SEARCH_FUNCTION,
+    cost: { requests: 0 },
     async run(args) {
       const query = String(args.query);
       const documents = searchDocuments(corpus, query, results);
