@@ -1,5 +1,6 @@
 """Qwen3's architecture in PyTorch, parameters under their checkpoint names, and a safetensors writer."""
 import json
+import math
 import struct
 
 import numpy as np
@@ -121,12 +122,13 @@ class Decoder(torch.nn.Module):
         return rms_norm(x, self.weight("model.norm.weight"), c.rms_norm_eps)
 
 
-def start_with_copying(model, seed=0):
-    """Starts three heads as copying circuits, which a model of this size otherwise spends most of its training to find:
+def start_with_copying(model, seed=0, recent=False):
+    """Starts heads as copying circuits, which a model of this size otherwise spends most of its training to find:
     layer 0 attends to the last and the last but one token (a phase shift of the rotary embedding on a direction that
     all embeddings share), layer 1 to what followed the present token before, layer 2 to what followed the present two;
-    both copy what they find. Everything is trained from there. Source of the circuit: Olsson et al. 2022, "In-context
-    learning and induction heads"."""
+    both copy what they find. With `recent`, a further head of layer 0 gathers the last several tokens, and layer 2 asks
+    for what followed the present two among such neighbours: a sentence about the same subject. Everything is trained
+    from there. Source of the circuit: Olsson et al. 2022, "In-context learning and induction heads"."""
     c = model.config
     g = torch.Generator().manual_seed(seed + 1)
     half, d = c.head_dim // 2, c.hidden_size
@@ -138,15 +140,17 @@ def start_with_copying(model, seed=0):
     fast = [i for i in range(half) if c.rope_theta ** (-i / half) > 0.2]
     slow = [i for i in range(half) if c.rope_theta ** (-i / half) < 1.5e-3]
     free = slow + [half + i for i in slow]
-    rank = min(len(free), (d - 1) // 3)
+    rooms = 3 if recent else 2
+    rank = min(len(free), (d - 1) // (rooms + 1))
     free = free[:rank]
-    # Separate rooms in the hidden state: what all tokens share, copies of the last two tokens, the token itself.
-    common, last, before, own = orthonormal(d, d).split([1, rank, rank, d - 1 - 2 * rank])
+    # Separate rooms in the hidden state: what all tokens share, copies of earlier tokens, the token itself.
+    common, *copies, own = orthonormal(d, d).split([1] + [rank] * rooms + [d - 1 - rooms * rank])
+    last, before = copies[:2]
     common, content = common[0], own[:rank]
 
-    def at_lag(lag):
+    def at_lag(lag, turns=fast):
         phase = torch.zeros(c.head_dim)
-        for i in fast:
+        for i in turns:
             angle = torch.tensor(lag * c.rope_theta ** (-i / half))
             phase[i], phase[half + i] = angle.cos(), angle.sin()
         return phase
@@ -179,8 +183,18 @@ def start_with_copying(model, seed=0):
             layer(0, "self_attn.o_proj")[:, head(query)] = 0
             layer(0, "self_attn.o_proj")[:, query * c.head_dim : query * c.head_dim + rank] = 0.12 * target.T
         mix = orthonormal(rank, rank)
-        both = lambda now, then: placed(torch.cat([mix[: rank // 2] @ now, mix[rank // 2 :] @ then]))
-        for i, (query, key) in {1: (placed(content), placed(last)), 2: (both(content, last), both(last, before))}.items():
+        mixed = lambda *parts: placed(torch.cat([m @ part for m, part in zip(mix.tensor_split(len(parts)), parts)]))
+        query, key = [content, last], [last, before]
+        if recent:
+            # Slower turns than those that tell single positions apart: a broad bump over the lags around 5.
+            broad = [i for i in range(half) if 0.03 < c.rope_theta ** (-i / half) < 0.2]
+            layer(0, "self_attn.q_proj")[head(2)] = torch.outer(at_lag(-5, broad), common)
+            layer(0, "self_attn.k_proj")[head(1)] = torch.outer(at_lag(0, broad), common)
+            layer(0, "self_attn.v_proj")[head(1)] = values
+            layer(0, "self_attn.o_proj")[:, head(2)] = 0
+            layer(0, "self_attn.o_proj")[:, 2 * c.head_dim : 2 * c.head_dim + rank] = 0.3 * copies[2].T
+            query, key = [content, last, copies[2]], [last, before, copies[2]]
+        for i, (query, key) in {1: (placed(content), placed(last)), 2: (mixed(*query), mixed(*key))}.items():
             layer(i, "self_attn.q_proj")[head(0)] = 3 * query
             layer(i, "self_attn.k_proj")[head(0)] = 3 * key
             copied = own[: c.head_dim]

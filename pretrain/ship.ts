@@ -1,7 +1,8 @@
 /**
  * Turns a trained agent into a checkpoint that the page loads: weights in f16, config, tokenizer; then opens it again
  * as the product does, so that nothing is shipped that would not load.
- * usage: node pretrain/run.mjs ship --from DIR --tokenizer DIR --id NAME
+ * usage: node pretrain/run.mjs ship --from DIR --tokenizer DIR --id NAME [--context 1152]
+ * `context` goes into config.json: the loop derives its budgets from it (see the agents' model cards).
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,16 +12,15 @@ import { openCheckpoint } from "../src/checkpoint/load";
 import { folderSource } from "../src/checkpoint/nodeFolder";
 import { readSafetensorsHeader, writeSafetensors } from "../src/checkpoint/safetensors";
 
-/**
- * Three training rows. The loop derives its budgets from this: a System 1 prompt of 144 tokens leaves about 90 for
- * documents, at which this agent hardly mixes up the facts of different documents (see its model card).
- */
-const MAX_POSITIONS = 3 * 384;
-
 export async function main(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { from: { type: "string" }, tokenizer: { type: "string" }, id: { type: "string" } },
+    options: {
+      from: { type: "string" },
+      tokenizer: { type: "string" },
+      id: { type: "string" },
+      context: { type: "string", default: "1152" },
+    },
   });
   if (!values.from || !values.tokenizer || !values.id) {
     throw new Error("--from DIR, --tokenizer DIR and --id NAME are needed");
@@ -49,7 +49,7 @@ export async function main(args: string[]): Promise<void> {
     ...shape,
     hidden_act: "silu",
     attention_bias: false,
-    max_position_embeddings: MAX_POSITIONS,
+    max_position_embeddings: Number(values.context),
     tie_word_embeddings: true,
     torch_dtype: "float16",
     bos_token_id: idOf("<|endoftext|>"),
