@@ -2,6 +2,7 @@
 import type { ModelConfig } from "../checkpoint/config";
 import type { PythonRunner } from "../dual/tools/python";
 import type { LanguageModel } from "../model/languageModel";
+import type { LatentModel } from "../recursion/agent";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { OptionTable, Values } from "./options";
 
@@ -41,6 +42,8 @@ export interface FoundModel {
    * @throws whatever a missing device or bad weights throw
    */
   load(options?: { batched?: boolean }): Promise<LanguageModel>;
+  /** Uploads the model for recursions; all models of a finder that are loaded so share one tape. @throws as `load` */
+  loadLatent(): Promise<LatentModel>;
 }
 
 export interface Command<O extends OptionTable = OptionTable> {

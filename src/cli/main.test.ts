@@ -35,7 +35,8 @@ async function lab(argv: string[], model: LanguageModel = scriptedModel(() => "y
           loads.push(loadOptions);
           return model;
         };
-        return { config: model.config, tokenizer: model.tokenizer, load };
+        const loadLatent = async () => Promise.reject(new Error("a scripted model has no latents"));
+        return { config: model.config, tokenizer: model.tokenizer, load, loadLatent };
       },
       close() {
         closed++;

@@ -4,6 +4,7 @@
  */
 import type { CliContext, Command } from "./command";
 import { evalDualCommand } from "./commands/evalDual";
+import { evalRecursionCommand } from "./commands/evalRecursion";
 import { hiddenCommand, logitsCommand } from "./commands/forward";
 import { generateCommand } from "./commands/generate";
 import { gradcheckCommand } from "./commands/gradcheck";
@@ -15,6 +16,7 @@ import { describeOptions, parseOptions, UsageError } from "./options";
 const COMMANDS: readonly Command[] = [
   researchCommand,
   evalDualCommand,
+  evalRecursionCommand,
   packCommand,
   logitsCommand,
   hiddenCommand,

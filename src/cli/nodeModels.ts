@@ -9,6 +9,8 @@ import { openNodeGpu } from "../gpu/nodeDevice";
 import { batchRequests } from "../model/batching";
 import type { LanguageModel } from "../model/languageModel";
 import { loadWgslModel } from "../model/wgslModel";
+import { openLatentModel } from "../recursion/agent";
+import { Tape } from "../tensor/tape";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { ModelFinder } from "./command";
@@ -24,7 +26,8 @@ const MAX_BATCH = 256;
 
 export function nodeModels(): ModelFinder {
   let gpu: Gpu | undefined;
-  const models: LanguageModel[] = [];
+  let tape: Tape | undefined;
+  const models: Pick<LanguageModel, "dispose">[] = [];
   return {
     async find(name, { tokenizer: needsTokenizer = true } = {}) {
       const folder = modelFolder(name, needsTokenizer ? ["config.json", "tokenizer.json"] : ["config.json"]);
@@ -41,10 +44,19 @@ export function nodeModels(): ModelFinder {
           models.push(model);
           return batched ? batchRequests(model, { maxBatch: MAX_BATCH }) : model;
         },
+        async loadLatent() {
+          gpu ??= await openNodeGpu();
+          tape ??= new Tape(gpu);
+          const model = await openLatentModel({ id, tape, checkpoint, tokenizer });
+          models.push(model);
+          return model;
+        },
       };
     },
     close() {
       for (const model of models.splice(0)) model.dispose();
+      tape?.dispose();
+      tape = undefined;
       gpu?.close();
       gpu = undefined;
     },

@@ -69,10 +69,21 @@ export function number(description: Description & Range & { fallback: number }):
 }
 
 /** Whole numbers, separated by commas; at least one. */
-export function integers(description: Description & Range & { required: true }): Option<number[]> {
+export function integers(
+  description: Description & Range & ({ required: true } | { fallback: number[] }),
+): Option<number[]> {
   return option(description, (given, name) =>
     given.split(",").map((part, i) => wholeNumber(part.trim(), `--${name}: number ${i + 1}`, description)),
   ) as Option<number[]>;
+}
+
+/** Words, separated by commas; at least one, none empty. */
+export function words(description: Description & { fallback: string[] }): Option<string[]> {
+  return option(description, (given, name) => {
+    const parts = given.split(",").map((part) => part.trim());
+    if (parts.includes("")) throw new UsageError(`--${name} has an empty entry; got "${given}"`);
+    return parts;
+  }) as Option<string[]>;
 }
 
 /** One of some words. */

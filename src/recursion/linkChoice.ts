@@ -10,7 +10,7 @@
  * | zero | zeros | zeros |
  * | noise | random directions at the length of an embedding | the same |
  * | shuffled | (none: whole messages change places, see `order` of `unroll`) | as given |
- * | swapped | that of the next agent with the same width | that of the next edge between the same widths |
+ * | swapped | that of the next agent with the same width, its own where there is none | that of the next edge between the same widths, likewise |
  */
 import {
   matrixLink,
@@ -63,6 +63,7 @@ export async function chooseLinks(system: UnlinkedSystem, options: ChooseLinksOp
   if (inner === "shuffled") {
     throw new RangeError("inner link: shuffled exchanges whole messages: choose it as the outer link");
   }
+  checkSwap(options);
   const made: Link[] = [];
   const keep = (link: Link) => {
     made.push(link);
@@ -103,17 +104,24 @@ function ownLinks(
   if (choice !== "trained" && choice !== "shuffled" && choice !== "swapped") return undefined;
   if (!trained) throw new RangeError(`links: ${choice} takes trained links, and there are none`);
   const links = linksOf(trained);
-  if (choice !== "swapped") return links[index] as Link;
   const own = links[index] as Link;
-  for (let step = 1; step < links.length; step++) {
-    const other = links[(index + step) % links.length] as Link;
-    if (sameSizes(own, other)) return other;
-  }
-  if (!links.some((link, i) => links.some((other, j) => j > i && sameSizes(link, other)))) {
-    throw new RangeError("links: swapped needs two links of the same widths, and all differ");
-  }
-  // Alone in its widths.
-  return own;
+  return choice === "swapped" ? (partnerOf(links, index) ?? own) : own;
+}
+
+/** The next link of the same widths; undefined for one that is alone in its widths. */
+function partnerOf(links: readonly Link[], index: number): Link | undefined {
+  const own = links[index] as Link;
+  const others = [...links.slice(index + 1), ...links.slice(0, index)];
+  return others.find((other) => sameSizes(own, other));
+}
+
+/** @throws RangeError when no link has another one of its widths to change places with */
+function checkSwap({ inner, outer, trained }: ChooseLinksOptions): void {
+  if (!trained || (inner !== "swapped" && outer !== "swapped")) return;
+  const innerLinks = trained.agents.map((agent) => agent.innerLink);
+  const groups = [...(inner === "swapped" ? [innerLinks] : []), ...(outer === "swapped" ? [trained.outerLinks] : [])];
+  if (groups.some((links) => links.some((_, index) => partnerOf(links, index)))) return;
+  throw new RangeError("links: swapped needs two links of the same widths, and all differ");
 }
 
 const sameSizes = (a: Link, b: Link) => a.inputSize === b.inputSize && a.outputSize === b.outputSize;

@@ -30,6 +30,15 @@ export interface RelayRecursionQuestion extends RecursionQuestion {
   hops: number;
 }
 
+/** The shipped agents were trained under these names; agents of other patterns are asked by the nearest of them. */
+export const RELAY_ROLES = ["planner", "critic", "solver"] as const;
+
+function roleWord({ roles }: Pattern, agent: number): string {
+  const own = roles[agent] as string;
+  if ((RELAY_ROLES as readonly string[]).includes(own)) return own;
+  return agent === roles.length - 1 ? "solver" : agent === 0 ? "planner" : "critic";
+}
+
 /** Rounds that the course of a question is followed before it counts as out of reach. */
 const MAX_ROUNDS = 32;
 
@@ -67,7 +76,7 @@ export function relayQuestion(seed: number, { pattern, ...options }: RelayTaskOp
     roundsNeeded: roundsNeeded(),
     hops: relay.verbs.length,
     messages: ({ agent, register }) => {
-      const prompt = relayPrompt(pattern.roles[agent] as string, register, relay, relay.hands[agent]);
+      const prompt = relayPrompt(roleWord(pattern, agent), register, relay, relay.hands[agent]);
       return [{ role: "user", content: prompt.replace(SLOT, SLOT.repeat(slots[agent] as number)) }];
     },
     target: ({ agent, round, register }) => {
