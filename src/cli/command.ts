@@ -16,6 +16,17 @@ export interface CliContext {
   models: ModelFinder;
   /** Runs the programs of the python tool; starts on its first call. */
   python: PythonRunner & { close(): void };
+  web: WebAccess;
+}
+
+/** What tools that use the network get; whether they may use it, the command's options say. */
+export interface WebAccess {
+  /** Default: the platform's. */
+  fetch?: typeof fetch;
+  /** Sites ask programs to say what they are. */
+  headers?: Readonly<Record<string, string>>;
+  /** The person's key for OpenAlex. */
+  openAlexKey?: string;
 }
 
 export interface ModelFinder {

@@ -1,8 +1,8 @@
 import { mkdtempSync } from "node:fs";
-import { readFile, rm } from "node:fs/promises";
+import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SYSTEM1_INSTRUCTION } from "../dual/prompts";
 import { type ScriptedModel, scriptedModel } from "../dual/scriptedModel";
 import type { LanguageModel } from "../model/languageModel";
@@ -15,7 +15,11 @@ const folder = mkdtempSync(join(tmpdir(), "lab-"));
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs the command line with a scripted model; `loads` holds the options of each time that it was loaded. */
-async function lab(argv: string[], model: LanguageModel = scriptedModel(() => "yes")) {
+async function lab(
+  argv: string[],
+  model: LanguageModel = scriptedModel(() => "yes"),
+  fetch: typeof globalThis.fetch = () => Promise.reject(new Error("no test uses the network")),
+) {
   let [out, err, closed] = ["", "", 0];
   const found: [string | undefined, FindOptions | undefined][] = [];
   const loads: unknown[] = [];
@@ -42,6 +46,7 @@ async function lab(argv: string[], model: LanguageModel = scriptedModel(() => "y
         closed++;
       },
     },
+    web: { fetch },
     python: {
       run: async (program) => `printed by ${program}`,
       close() {
@@ -200,6 +205,125 @@ describe("research", () => {
     expect(json()).toMatchObject({ answer: "seven" });
   });
 
+  describe("over one's own files", () => {
+    const notes = join(folder, "notes");
+    beforeAll(async () => {
+      await mkdir(join(notes, "deep", ".git"), { recursive: true });
+      await writeFile(join(notes, "oder.md"), "# Rivers\n\n## Oder\n\nThe Oder is 840 km long.\n");
+      await writeFile(join(notes, "deep", "towns.csv"), "town,river\nBreslau,Oder\n");
+      await writeFile(join(notes, "deep", "photo.png"), Uint8Array.of(0x89, 0x50, 0x4e, 0x47));
+      await writeFile(join(notes, "deep", ".git", "config"), "Oder");
+      await writeFile(join(folder, "single.txt"), "The Oder rises in Moravia.");
+      await symlink(notes, join(notes, "deep", "loop"));
+    });
+    const searching = scriptedModel((prompt) => {
+      if (prompt.includes(SYSTEM1_INSTRUCTION)) return "- The Oder is 840 km long.";
+      if (prompt.includes("<tool>")) return "840 km";
+      return `<tool_call>{"name":"search","arguments":{"query":"Oder","purpose":"its length"}}</tool_call>`;
+    });
+    const ask = (...more: string[]) =>
+      lab(
+        ["research", "--question", "How long is the Oder?", "--corpus", notes, join(folder, "single.txt"), ...more],
+        searching,
+      );
+
+    it("reads folders and files, tells what it skipped, and keeps the sources", async () => {
+      const { code, err, json } = await ask("--json");
+      expect(code).toBe(0);
+      expect(err).toBe(
+        `skipped: ${join(notes, "deep", "photo.png")} is a picture\n` +
+          "corpus: 3 passages of at most 256 tokens from 3 files\n",
+      );
+      const result = json() as { turns: { documents: { title: string; source: object }[] }[]; corpus: object };
+      const documents = result.turns[0]!.documents.map(({ title, source }) => [title, source]);
+      expect(documents).toHaveLength(3);
+      expect(documents).toContainEqual([
+        "Rivers / Oder",
+        { kind: "file", file: join(notes, "oder.md"), start: 19, end: 43, line: 5 },
+      ]);
+      expect(documents).toContainEqual([
+        "towns / Breslau",
+        { kind: "file", file: join(notes, "deep", "towns.csv"), start: 0, end: 26, row: 1 },
+      ]);
+      expect(result).toMatchObject({
+        answer: "840 km",
+        corpus: {
+          files: [{ kind: "csv" }, { kind: "markdown", title: "Rivers", passages: 1 }, { kind: "text" }],
+          skipped: [{ reason: "is a picture" }],
+        },
+      });
+      expect(result).not.toHaveProperty("gold");
+    });
+
+    it("names the sources in its report", async () => {
+      const { out } = await ask();
+      expect(out).toContain(`${join(notes, "oder.md")}, line 5`);
+      expect(out).toContain(`${join(notes, "deep", "towns.csv")}, row 1`);
+    });
+
+    it("refuses a folder with nothing to read", async () => {
+      await mkdir(join(folder, "bare"));
+      await expectUsageError(
+        ["research", "--question", "Q", "--corpus", join(folder, "bare")],
+        "there is nothing to read",
+      );
+    });
+  });
+
+  describe("with tools of the network", () => {
+    const call = (name: string) =>
+      `<tool_call>{"name":"${name}","arguments":{"query":"Oder","purpose":"length"}}</tool_call>`;
+    const calling = (name: string) =>
+      scriptedModel((prompt) =>
+        prompt.includes("<tool>") ? "done" : prompt.includes(SYSTEM1_INSTRUCTION) ? "-" : call(name),
+      );
+    const answering =
+      (...bodies: object[]): typeof fetch =>
+      async () =>
+        Response.json(bodies.length > 1 ? bodies.shift() : bodies[0]);
+
+    it("has none of them by default", async () => {
+      const { err, json } = await lab(["research", "--index", "0", "--json"], calling("wikipedia"));
+      expect(err).toBe("");
+      const { turns } = json() as { turns: { error: string }[] };
+      expect(turns[0]?.error).toContain('there is no tool "wikipedia". Tools: search, python.');
+    });
+
+    it("says what it sends, and uses them", async () => {
+      const fetch = answering(
+        { query: { search: [{ pageid: 1, title: "Oder" }] } },
+        { query: { pages: [{ title: "Oder", extract: "The Oder is long." }] } },
+      );
+      const { err, json } = await lab(
+        ["research", "--index", "0", "--json", "--wikipedia", "de"],
+        calling("wikipedia"),
+        fetch,
+      );
+      expect(err).toMatch(/sent to Wikipedia \(de\.wikipedia\.org\)/);
+      expect(json()).toMatchObject({
+        turns: [{ documents: [{ source: { url: "https://de.wikipedia.org/wiki/Oder" } }] }, {}],
+        answer: "done",
+      });
+      const work = { id: "https://openalex.org/W1", display_name: "On the Oder" };
+      const live = await lab(
+        ["research", "--index", "0", "--scholar", "openalex"],
+        calling("scholar"),
+        answering({ results: [work] }),
+      );
+      expect(live.err).toContain("sent to OpenAlex (api.openalex.org)");
+      expect(live.out).toContain("https://openalex.org/W1");
+    });
+
+    it("finds shipped papers without it", async () => {
+      const { err, json } = await lab(
+        ["research", "--index", "0", "--json", "--scholar", "papers"],
+        calling("scholar"),
+      );
+      expect(err).toBe("");
+      expect(json()).toMatchObject({ turns: [{ error: 'Error: No paper matches "Oder". Try other words.' }, {}] });
+    });
+  });
+
   it("prints a readable report", async () => {
     const { out } = await lab(["research", "--seed", "7", "--index", "3"], researcher(7));
     for (const part of [question.text, "Turn 2", "the first step", "[1] a quote", "gold", "System 2 context"]) {
@@ -239,7 +363,15 @@ describe("research", () => {
     [["research", "--index", "1", "--top-p", "1.1"], "--top-p must be a number, above 0, at most 1; got 1.1"],
     [["research", "--index", "1", "--top-p", "0"], "--top-p must be a number, above 0, at most 1; got 0"],
     [["research", "--index", "1", "--top-k", "4294967296"], "--top-k must be a whole number"],
-    [["research", "--index", "1", "--corpus", "news"], "--corpus must be one of encyclopedia, papers"],
+    [
+      ["research", "--question", "Q", "--corpus", "no-such-folder"],
+      '--corpus: there is no file or folder "no-such-folder"',
+    ],
+    [["research", "--index", "1", "--corpus", "."], "--index needs a shipped corpus"],
+    [["research", "--index", "1", "--corpus", ""], "--corpus is empty"],
+    [["research", "--index", "1", "--scholar", "google"], "--scholar must be one of none, papers, openalex"],
+    [["research", "--index", "1", "--wikipedia", "x/y"], '--wikipedia: language must be like "en"'],
+    [["research", "--index", "1", "stray"], "Unexpected argument 'stray'"],
     [["research", "--index", "1", "--model", "missing"], '--model: there is no folder "missing"'],
   ])("refuses %j", async (argv, message) => expectUsageError(argv, message));
 });

@@ -9,6 +9,10 @@ export function nodeContext(): CliContext {
     errIsTerminal: process.stderr.isTTY === true,
     models: lazily(async () => (await import("./nodeModels")).nodeModels()),
     python: nodePython(),
+    web: {
+      headers: { "user-agent": "Twinloop/0.1 (a research lab; Node.js)" },
+      ...(process.env.OPENALEX_API_KEY && { openAlexKey: process.env.OPENALEX_API_KEY }),
+    },
   };
 }
 

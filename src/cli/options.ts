@@ -17,6 +17,8 @@ export interface Option<T> {
   fallback: T;
   /** @throws UsageError */
   parse(text: string, name: string): T;
+  /** Set where the option takes several values: what they make together. */
+  join?(values: T[]): T;
 }
 
 export type OptionTable = Record<string, Option<unknown>>;
@@ -77,13 +79,22 @@ export function integers(
   ) as Option<number[]>;
 }
 
+/** Texts that are not empty: `--name a b`, or the option several times. */
+export function texts(description: Description & { fallback: string[] }): Option<string[]> {
+  const parse: Option<string[]>["parse"] = (given, name) => {
+    if (given === "") throw new UsageError(`--${name} is empty`);
+    return [given];
+  };
+  return { ...(option(description, parse) as Option<string[]>), join: (values) => values.flat() };
+}
+
 /** Words, separated by commas; at least one, none empty. */
-export function words(description: Description & { fallback: string[] }): Option<string[]> {
+export function words(description: Description): Option<string[] | undefined> {
   return option(description, (given, name) => {
     const parts = given.split(",").map((part) => part.trim());
     if (parts.includes("")) throw new UsageError(`--${name} has an empty entry; got "${given}"`);
     return parts;
-  }) as Option<string[]>;
+  });
 }
 
 /** One of some words. */
@@ -123,17 +134,19 @@ function inRange(value: number, name: string, kind: string, { min, above, max }:
 }
 
 /**
- * Parses the arguments of a command; options are given at most once, as `--name value` or `--name=value`.
+ * Parses the arguments of a command; options are given as `--name value` or `--name=value`, at most once unless they
+ * take several values.
  * @throws UsageError
  */
 export function parseOptions<O extends OptionTable>(options: O, args: readonly string[]): Values<O> {
   const given = parseRaw(options, args);
-  const entries = Object.entries(options).map(([name, { required, fallback, parse }]) => {
+  const entries = Object.entries(options).map(([name, { required, fallback, parse, join }]) => {
     const values = given[name];
     if (values === undefined) {
       if (required) throw new UsageError(`--${name} is missing`);
       return [name, fallback];
     }
+    if (join) return [name, join(values.map((value) => parse(String(value), name)))];
     if (values.length > 1) throw new UsageError(`--${name} is given more than once`);
     return [name, parse(String(values[0]), name)];
   });
@@ -146,8 +159,24 @@ function parseRaw(options: OptionTable, args: readonly string[]): Record<string,
     { type: value === undefined ? ("boolean" as const) : ("string" as const), multiple: true as const },
   ]);
   try {
-    return parseArgs({ args: [...args], options: Object.fromEntries(kinds), allowPositionals: false }).values as never;
+    const { values, tokens } = parseArgs({
+      args: [...args],
+      options: Object.fromEntries(kinds),
+      allowPositionals: true,
+      tokens: true,
+    });
+    const given = values as Record<string, (string | boolean)[] | undefined>;
+    // Words without a dash belong to the option before them when that takes several.
+    let owner: string | undefined;
+    for (const token of tokens) {
+      if (token.kind === "option") owner = options[token.name]?.join && token.name;
+      if (token.kind !== "positional") continue;
+      if (owner === undefined) throw new UsageError(`Unexpected argument '${token.value}'`);
+      given[owner]?.push(token.value);
+    }
+    return given;
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     // Node's messages go on with advice in further sentences.
     throw new UsageError((error as Error).message.split(/\.(?:\s|$)|\n/)[0]);
   }

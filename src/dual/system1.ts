@@ -31,6 +31,11 @@ export interface System1Settings {
   sampling?: SamplingOptions;
 }
 
+/** What decides how much fits into a bin; needs no weights. */
+export interface ReaderSettings extends Omit<System1Settings, "model"> {
+  model: Pick<LanguageModel, "config" | "tokenizer">;
+}
+
 /** A document as System 1 reads it. */
 export interface FormattedDocument {
   /** With number and title, as in prompts.ts. */
@@ -80,7 +85,7 @@ export function formatDocuments(documents: readonly ToolDocument[], tokenizer: M
  * after template, instruction and purpose; in either case no more than the model's context holds beside the output.
  * May be zero or negative when the purpose fills the prompt.
  */
-export function binCapacity(purpose: string, settings: System1Settings): number {
+export function binCapacity(purpose: string, settings: ReaderSettings): number {
   const { model, capacity } = settings;
   const context = model.config.maxPositions;
   const promptBudget = settings.promptBudget ?? Math.ceil(context * PROMPT_SHARE);
@@ -157,7 +162,7 @@ export async function refine(
   };
 }
 
-function maxTokensOf({ model, maxTokens }: System1Settings): number {
+function maxTokensOf({ model, maxTokens }: ReaderSettings): number {
   return maxTokens ?? Math.min(LONGEST_OUTPUT, Math.ceil(model.config.maxPositions * OUTPUT_SHARE));
 }
 

@@ -86,8 +86,12 @@ describe("getJson", () => {
 
   it("cuts a site's long complaint", async () => {
     answers({ status: 400, body: { message: "long ".repeat(1_000) } });
-    const { message } = await get().catch((error: Error) => error as Error & { name: string });
-    expect(message?.length).toBeLessThan(260);
+    const message = await get().then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    expect(message).toMatch(/^Atlas refused with status 400: long /);
+    expect(message.length).toBeLessThan(260);
   });
 
   it.each([
