@@ -1,7 +1,7 @@
 /** Number formats against definitions of their own: every code of 16 bits, neighbours, ties, and typed arrays. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeBf16, decodeF16, decodeTensor, encodeBf16, encodeF16, encodeTensor } from "./dtype";
+import { decodeBf16, decodeF16, decodeTensor, decodeTensorF32, encodeBf16, encodeF16, encodeTensor } from "./dtype";
 
 const codes = Array.from({ length: 65536 }, (_, code) => code);
 
@@ -100,5 +100,13 @@ describe("tensors", () => {
         expect([...decodeTensor("F32", encodeTensor("F32", values))]).toEqual([...values]);
       }),
     );
+  });
+
+  it("gives as f32 what it gives as f64, for every code", () => {
+    const every = new Uint8Array(Uint16Array.from(codes).buffer);
+    for (const dtype of ["BF16", "F16", "F32"] as const) {
+      // As F32 the same bytes are 32,768 numbers of all sizes.
+      expect([...decodeTensorF32(dtype, every)]).toEqual([...decodeTensor(dtype, every)]);
+    }
   });
 });

@@ -8,6 +8,9 @@ export const BYTES_PER_ELEMENT: Readonly<Record<TensorDtype, number>> = { F32: 4
 
 const scratch = new DataView(new ArrayBuffer(4));
 
+/** The f32 bits of every f16; filled on first use. */
+let f16Bits: Uint32Array | undefined;
+
 /** The value of 32 bits read as an f32. */
 export function decodeF32(bits: number): number {
   scratch.setUint32(0, bits);
@@ -84,6 +87,25 @@ export function decodeTensor(dtype: TensorDtype, bytes: Uint8Array): Float64Arra
           : decodeF16(view.getUint16(i * 2, true));
   }
   return values;
+}
+
+/**
+ * All values of a tensor's little-endian bytes as f32, which holds every stored format exactly; several times faster than
+ * `decodeTensor`, on little-endian machines as all that have WebGPU or WebAssembly. An F32 tensor is not copied.
+ * @param bytes aligned to the elements, as `CheckpointTensor.read` gives them
+ */
+export function decodeTensorF32(dtype: TensorDtype, bytes: Uint8Array): Float32Array {
+  const count = bytes.byteLength / BYTES_PER_ELEMENT[dtype];
+  if (dtype === "F32") return new Float32Array(bytes.buffer, bytes.byteOffset, count);
+  const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, count);
+  const bits = new Uint32Array(count);
+  if (dtype === "BF16") {
+    for (let i = 0; i < count; i++) bits[i] = codes[i]! << 16;
+  } else {
+    f16Bits ??= Uint32Array.from({ length: 65536 }, (_, code) => f32Bits(decodeF16(code)));
+    for (let i = 0; i < count; i++) bits[i] = f16Bits[codes[i]!]!;
+  }
+  return new Float32Array(bits.buffer);
 }
 
 /** Little-endian bytes of values in a stored format. */

@@ -29,7 +29,8 @@ export function topK(logits: Float64Array, k: number): Float64Array {
   if (k === 0 || k >= logits.length) {
     return logits.slice();
   }
-  const threshold = logits.toSorted((a, b) => b - a)[k - 1]!;
+  // Without a function of comparison, typed arrays sort many times faster.
+  const threshold = logits.toSorted()[logits.length - k]!;
   return logits.map((logit) => (logit >= threshold ? logit : Number.NEGATIVE_INFINITY));
 }
 
@@ -41,7 +42,7 @@ export function topP(logits: Float64Array, p: number): Float64Array {
   const probabilities = softmax(logits, logits.length);
   let threshold = 0;
   let sum = 0;
-  for (const probability of probabilities.toSorted((a, b) => b - a)) {
+  for (const probability of probabilities.toSorted().reverse()) {
     threshold = probability;
     sum += probability;
     if (sum >= p) {

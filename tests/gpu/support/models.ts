@@ -7,7 +7,9 @@ import type { Gpu } from "../../../src/gpu/device";
 import type { LanguageModel } from "../../../src/model/languageModel";
 import { type LoadWgslModelOptions, loadWgslModel } from "../../../src/model/wgslModel";
 import { loadReferenceModel, type ReferenceModel } from "../../../src/reference/decoder";
-import type { ModelTokenizer } from "../../../src/text/tokenizer";
+import { SHOW_IDS } from "../../fixtures/showIds";
+
+export { SHOW_IDS, someIds } from "../../fixtures/showIds";
 
 /** Sizes that are no multiples of tiles or of 4. */
 export const QWEN3: ModelConfig = {
@@ -59,16 +61,6 @@ export const LLAMA: ModelConfig = {
   tieWordEmbeddings: false,
 };
 
-/** Every id is the text "<id>", except that ids from 128 up are UTF-8 bytes of "é" in turn. */
-export const SHOW_IDS: ModelTokenizer = {
-  vocabSize: 200,
-  encode: (text) => [...text.matchAll(/<(\d+)>/g)].map((match) => Number(match[1])),
-  decode: (ids) => Array.from(ids, (id) => `<${id}>`).join(""),
-  countTokens: (text) => [...text.matchAll(/<(\d+)>/g)].length,
-  renderChat: (messages) => messages.map(({ content }) => content).join(""),
-  detokenizer: () => ({ push: (id) => `<${id}>`, flush: () => "" }),
-};
-
 /** A model with random weights, on the GPU and as reference. */
 export async function openModels(
   gpu: Gpu,
@@ -86,9 +78,4 @@ export async function openModels(
     ...(kvDtype && { kvDtype }),
   });
   return { model, reference };
-}
-
-/** Ids that look random and are the same every time. */
-export function someIds(count: number, vocabSize: number, seed = 0): number[] {
-  return Array.from({ length: count }, (_, i) => (i * i * 7 + i * 31 + seed * 13 + 5) % vocabSize);
 }
