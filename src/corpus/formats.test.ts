@@ -84,6 +84,33 @@ describe("Markdown", () => {
     expect(sections(file)).toEqual([["", "The Oder.", 6]]);
   });
 
+  it("keeps its offsets over every kind of line end and block", async () => {
+    const blocks = [
+      "intro  \n  more",
+      "## A [link](x) and `code` ![p](q)",
+      "* one\n\n  two\n* three",
+      "> quote\n> more",
+      "| a | b |\n|---|---|\n| 1 | 2 |",
+      "\tindented\tcode",
+      "```\n# not\n\n\n## a heading\n```",
+      "[ref]: http://example.org",
+      "<div>\n# html\n</div>",
+      "   ",
+      "### Last",
+      "the end",
+    ];
+    for (const lineEnd of ["\n", "\r\n", "\r"]) {
+      const text = blocks.join("\n\n").replaceAll("\n", lineEnd);
+      const file = await parse(parseMarkdown, text, "b.md");
+      const [intro, a, last, ...rest] = sections(file);
+      expect(rest).toEqual([]);
+      expect(intro).toEqual(["", `intro  ${lineEnd}  more`, 1]);
+      expect(a?.[0]).toBe("A link and code p");
+      expect(a?.[1]).toMatch(/^\* one[\s\S]*<\/div>$/);
+      expect(last?.slice(0, 2)).toEqual(["A link and code p / Last", "the end"]);
+    }
+  });
+
   it("keeps a heading with nothing below it, unless a deeper one follows", async () => {
     const file = await parse(parseMarkdown, "# A\n\n## B\n\n## C\n\ntext\n\n## D\n");
     expect(sections(file).map(([title, text]) => [title, text])).toEqual([

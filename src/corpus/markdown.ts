@@ -1,5 +1,5 @@
-/** Markdown: the text as it stands, a section for each heading. CommonMark by mdast. */
-import { fromMarkdown } from "mdast-util-from-markdown";
+/** Markdown: the text as it stands, a section for each heading. CommonMark and GitHub's additions by marked. */
+import { Lexer, type Token, type Tokens } from "marked";
 import { decodeText } from "./decode";
 import { collapse, HeadingPath, lineMarks, type ParsedFile, type Parser, type Section, stemOf } from "./parsed";
 
@@ -12,10 +12,9 @@ export const parseMarkdown: Parser = (bytes, name) => {
 
 function sectionsOf(text: string, stem: string): Pick<ParsedFile, "title" | "sections"> {
   const frontMatter = FRONT_MATTER.exec(text)?.[0] ?? "";
-  // Blanks instead of it: Markdown would read it as a heading, and offsets must stay.
-  const { children } = fromMarkdown(" ".repeat(frontMatter.length) + text.slice(frontMatter.length));
-  const [first] = children;
-  const opening = first?.type === "heading" && first.depth === 1 ? headingText(first) : "";
+  const blocks = blocksOf(text, frontMatter.length);
+  const first = blocks.find(({ token }) => token.type !== "space");
+  const opening = first && isHeading(first.token) && first.token.depth === 1 ? headingText(first.token) : "";
   const title = frontMatterTitle(frontMatter) || opening || stem;
 
   const path = new HeadingPath(title);
@@ -27,29 +26,40 @@ function sectionsOf(text: string, stem: string): Pick<ParsedFile, "title" | "sec
     // A heading with nothing below it says something by itself.
     else if (depth > 0 && nextDepth <= depth) sections.push({ title: heading, start: from, end: start });
   };
-  for (const node of children) {
-    if (node.type !== "heading") continue;
-    const [start, end] = [node.position?.start.offset ?? 0, node.position?.end.offset ?? 0];
-    close(start, node.depth);
-    current = { title: path.enter(node.depth, headingText(node)), depth: node.depth, heading: start, start: end };
+  for (const { token, start } of blocks) {
+    if (!isHeading(token)) continue;
+    const { depth, raw } = token;
+    close(start, depth);
+    current = { title: path.enter(depth, headingText(token)), depth, heading: start, start: start + raw.length };
   }
   close(text.length, 0);
   return { title, sections };
 }
 
-/** What is of interest of a node of the syntax tree. */
-interface TextNode {
-  type: string;
-  value?: string;
-  children?: readonly TextNode[];
+/** The blocks of a text from `from` on, each with the offset where it begins. */
+function blocksOf(text: string, from: number): { token: Token; start: number }[] {
+  // marked would make one character of a line end that has two, and offsets would drift.
+  const source = text.slice(from).replace(/\r\n/g, " \n").replace(/\r/g, "\n");
+  let start = from;
+  return new Lexer().blockTokens(source).map((token) => {
+    const block = { token, start };
+    start += token.raw.length;
+    return block;
+  });
 }
 
-function headingText(heading: TextNode): string {
-  return collapse(plain(heading));
+function isHeading(token: Token): token is Tokens.Heading {
+  return token.type === "heading";
 }
 
-function plain({ value = "", children = [] }: TextNode): string {
-  return value + children.map(plain).join("");
+/** The words of a heading, without the marks of emphasis, code and links. */
+function headingText({ text }: Tokens.Heading): string {
+  return collapse(Lexer.lexInline(text).map(plain).join(""));
+}
+
+function plain(token: Token): string {
+  if ("tokens" in token && token.tokens) return token.tokens.map(plain).join("");
+  return "text" in token ? String(token.text) : "";
 }
 
 function frontMatterTitle(frontMatter: string): string {

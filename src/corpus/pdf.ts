@@ -112,7 +112,7 @@ let loaded: Promise<Pdfjs> | undefined;
  * pdf.js then works in this thread: whoever parses is a worker already.
  */
 function loadPdfjs(): Promise<Pdfjs> {
-  loaded ??= import("pdfjs-dist/legacy/build/pdf.worker.mjs").then(() => import("pdfjs-dist/legacy/build/pdf.mjs"));
+  loaded ??= import("./pdfWorker").then(() => import("pdfjs-dist/legacy/build/pdf.mjs"));
   // A download that failed may work the next time.
   loaded.catch(() => {
     loaded = undefined;
