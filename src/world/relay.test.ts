@@ -92,3 +92,31 @@ describe("messages", () => {
     expect(new Set([...RELAY_NAMES, ...RELAY_VERBS]).size).toBe(RELAY_NAMES.length + RELAY_VERBS.length);
   });
 });
+
+describe("a chain of one's own", () => {
+  const chain = [
+    { subject: "Ada", verb: "loves", object: "Bela" },
+    { subject: "Bela", verb: "pays", object: "Cato" },
+  ];
+
+  it("is dealt as told, among look-alikes of the seed", () => {
+    const question = makeRelay(4, { chain, holders: [2, 0] });
+    expect(question).toMatchObject({ start: "Ada", verbs: ["loves", "pays"], gold: "Cato", roundsNeeded: 2 });
+    expect(question.hands[2]).toContainEqual(chain[0]);
+    expect(question.hands[0]).toContainEqual(chain[1]);
+    expect(question.hands.map(({ length }) => length)).toEqual([4, 4, 4]);
+    expect(makeRelay(4, { chain, holders: [2, 0] })).toEqual(question);
+  });
+
+  it.each([
+    [{ chain: [{ ...chain[0]!, object: "Nobody" }] }, 'hop 1: "Nobody" is no known name'],
+    [{ chain: [{ ...chain[0]!, verb: "eats" }] }, 'hop 1: "eats" is no known verb'],
+    [{ chain: [chain[0]!, { ...chain[1]!, subject: "Cira" }] }, "hop 2 begins at Cira, and hop 1 ends at Bela"],
+    [{ chain: [chain[0]!, { ...chain[1]!, verb: "loves" }] }, 'hop 2: the verb "loves" is there twice'],
+    [{ chain: [{ ...chain[0]!, object: "Ada" }] }, "hop 1: Ada loves itself"],
+    [{ chain, holders: [0, 3] }, "there is no agent 3 among 3"],
+    [{ chain: [] }, "0 hops"],
+  ])("is refused by name: %#", (options, message) => {
+    expect(() => makeRelay(1, options)).toThrow(message);
+  });
+});

@@ -65,6 +65,10 @@ export interface RelayOptions {
   deal?: RelayDeal;
   /** Facts that each agent holds. Default 4; more if it holds more of the chain. */
   factsPerAgent?: number;
+  /** The facts to follow, instead of drawn ones; then `hops` counts for nothing. */
+  chain?: readonly RelayFact[];
+  /** For each hop the agent that holds its fact, instead of a deal. */
+  holders?: readonly number[];
 }
 
 /** Questions of training have seeds from here on, those of evaluation and of the page smaller ones. */
@@ -84,38 +88,65 @@ export function roundsNeeded(holders: readonly number[], agents: number): number
   return Math.floor(turn / agents) + 1;
 }
 
-/** The question of a seed: the same seed and options always give the same question. */
+/**
+ * The question of a seed: the same seed and options always give the same question.
+ * @throws RangeError naming what is wrong with hops, a given chain or its holders
+ */
 export function makeRelay(seed: number, options: RelayOptions = {}): RelayQuestion {
   const random = new Random(seed, 77);
   const agents = options.agents ?? 3;
-  const hops = options.hops ?? 1 + random.int(3);
+  const hops = options.chain?.length ?? options.hops ?? 1 + random.int(3);
   const deal = options.deal ?? random.pick(["with", "against"] as const);
   if (hops < 1 || hops > RELAY_VERBS.length)
     throw new RangeError(`relay: ${hops} hops, 1 to ${RELAY_VERBS.length} exist`);
   const names = random.shuffle(RELAY_NAMES);
-  const verbs = random.shuffle(RELAY_VERBS).slice(0, hops);
-  const people = names.slice(0, hops + 1);
-  const chain = verbs.map((verb, hop) => ({
-    subject: people[hop] as string,
-    verb,
-    object: people[hop + 1] as string,
-  }));
+  const chain = options.chain?.map((fact) => ({ ...fact })) ?? drawChain(random, names, hops);
+  checkChain(chain);
   const holders = chain.map((_, hop) => {
+    const given = options.holders?.[hop];
+    if (given !== undefined) return given;
     if (deal === "random") return random.int(agents);
     return deal === "with" ? hop % agents : agents - 1 - (hop % agents);
   });
-  const hands = dealHands(random, chain, holders, { agents, facts: options.factsPerAgent ?? 4, names });
+  const stranger = holders.find((holder) => !Number.isInteger(holder) || holder < 0 || holder >= agents);
+  if (stranger !== undefined) throw new RangeError(`relay: there is no agent ${stranger} among ${agents}`);
+  const people = new Set(chain.flatMap(({ subject, object }) => [subject, object]));
+  const others = names.filter((name) => !people.has(name));
+  const hands = dealHands(random, chain, holders, { agents, facts: options.factsPerAgent ?? 4, others });
   return {
     seed,
-    start: people[0] as string,
-    verbs,
+    start: (chain[0] as RelayFact).subject,
+    verbs: chain.map(({ verb }) => verb),
     chain,
     holders,
     hands,
     deal,
     roundsNeeded: roundsNeeded(holders, agents),
-    gold: people[hops] as string,
+    gold: (chain[hops - 1] as RelayFact).object,
   };
+}
+
+function drawChain(random: Random, names: readonly string[], hops: number): RelayFact[] {
+  const verbs = random.shuffle(RELAY_VERBS).slice(0, hops);
+  return verbs.map((verb, hop) => ({ subject: names[hop] as string, verb, object: names[hop + 1] as string }));
+}
+
+/** Facts must follow each other, in words that the agents know, and no verb may say twice where the chain stands. */
+function checkChain(chain: readonly RelayFact[]): void {
+  for (const [hop, { subject, verb, object }] of chain.entries()) {
+    for (const name of [subject, object]) {
+      if (!RELAY_NAMES.includes(name)) throw new RangeError(`relay: hop ${hop + 1}: "${name}" is no known name`);
+    }
+    if (!RELAY_VERBS.includes(verb)) throw new RangeError(`relay: hop ${hop + 1}: "${verb}" is no known verb`);
+    if (subject === object) throw new RangeError(`relay: hop ${hop + 1}: ${subject} ${verb} itself`);
+    const before = chain[hop - 1];
+    if (before && before.object !== subject) {
+      throw new RangeError(`relay: hop ${hop + 1} begins at ${subject}, and hop ${hop} ends at ${before.object}`);
+    }
+    if (chain.slice(0, hop).some((other) => other.verb === verb)) {
+      throw new RangeError(`relay: hop ${hop + 1}: the verb "${verb}" is there twice`);
+    }
+  }
 }
 
 /** Hands out the chain and fills every hand with look-alikes: no fact can be told from another by one word alone. */
@@ -123,10 +154,9 @@ function dealHands(
   random: Random,
   chain: readonly RelayFact[],
   holders: readonly number[],
-  { agents, facts, names }: { agents: number; facts: number; names: readonly string[] },
+  { agents, facts, others }: { agents: number; facts: number; others: readonly string[] },
 ): RelayFact[][] {
   const taken = new Set(chain.map(({ subject, verb }) => `${subject} ${verb}`));
-  const others = names.slice(chain.length + 1);
   return Array.from({ length: agents }, (_, agent) => {
     const hand = chain.filter((_, hop) => holders[hop] === agent);
     // The first look-alikes share the verb of a fact of the chain, as the verb is known to all; then its subject.
