@@ -40,6 +40,43 @@ export const frame = {
     pause: "Pause it",
   },
 
+  table: { show: "Show as a table" },
+
+  export: {
+    label: (title: string) => `Save: ${title}`,
+    csv: "Numbers (CSV)",
+    png: "Picture (PNG)",
+    svg: "Picture (SVG)",
+  },
+
+  chart: {
+    label: (title: string, points: number) => `${title}, ${points} points`,
+    empty: "Nothing measured yet",
+  },
+
+  map: {
+    label: (title: string, dots: number, ground: number) => `${title}: ${dots} vectors before ${ground} tokens`,
+    vector: "Vector",
+  },
+
+  heatmap: {
+    label: (title: string, count: number) => `${title}, ${count} by ${count}`,
+  },
+
+  transport: {
+    label: "Playback",
+    start: "To the start (Home)",
+    back: "One step back (←)",
+    play: "Play (Space)",
+    pause: "Pause (Space)",
+    forward: "One step on (→)",
+    end: "To the end (End)",
+    position: "Position in the run",
+    speed: "Speed",
+    at: (position: number, length: number, now: string) => `${position} of ${length}: ${now}`,
+    count: (position: number, length: number) => `${position} / ${length}`,
+  },
+
   device: {
     label: "Engine",
     starting: "Starting the engine",

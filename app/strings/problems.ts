@@ -43,6 +43,21 @@ export const problems: Record<ProblemKind, ProblemText> = {
     why: "A file is damaged, cut short, or belongs to another model; nothing was loaded.",
     todo: "Reload the page without its cache. If you host the page yourself, copy the models folder again.",
   },
+  linksMissing: {
+    what: "The links could not be fetched.",
+    why: "This page was delivered without trained links, or the connection broke.",
+    todo: "Train links of your own in the room Link training, open a file of links, or choose links that need no training.",
+  },
+  linksInvalid: {
+    what: "This file holds no links that can be used.",
+    why: "It is damaged, or it is some other file: sets of links are safetensors files that carry their description inside.",
+    todo: "Choose a file that was saved here or by the command line.",
+  },
+  linksMisfit: {
+    what: "These links belong to other agents.",
+    why: "A link leads from an agent of one width to an agent of another, and these widths differ from those of this ring.",
+    todo: "Choose links that were trained for these agents.",
+  },
   engineFailed: {
     what: "The engine stopped with an error of its own.",
     why: "This is a fault of the page, not of your machine.",

@@ -6,10 +6,14 @@ import { research } from "../dual/loop";
 import type { PythonRunner } from "../dual/tools/python";
 import { standardTools } from "../dual/tools/standard";
 import type { LanguageModel } from "../model/languageModel";
+import type { LatentModel } from "../recursion/agent";
+import type { TraceEvent } from "../trace/events";
+import type { RecursionEvent } from "../trace/recursionEvents";
 import type { World } from "../world/types";
 import { makeWorld } from "../world/world";
 import { meteredFetch } from "./downloadMeter";
 import { EventBatcher } from "./eventBatcher";
+import { LinkShelf } from "./linkShelf";
 import { EngineError, problemOf } from "./problems";
 import type {
   DeviceInfo,
@@ -25,6 +29,17 @@ import type {
   WorldSummary,
 } from "./protocol";
 
+import { RecursionDesk } from "./recursionDesk";
+import type {
+  EvaluationOutcome,
+  EvaluationRequest,
+  FileOutcome,
+  LinkFile,
+  LinksOutcome,
+  RecursionRequest,
+  VocabularyOutcome,
+} from "./recursionProtocol";
+
 export interface LoadHooks {
   signal: AbortSignal;
   /** Counts the bytes of weights as they arrive. */
@@ -33,6 +48,8 @@ export interface LoadHooks {
 
 export interface LoadedModel {
   model: LanguageModel;
+  /** The same weights for latent thoughts, where they were asked for. */
+  latent?: LatentModel;
   info: ModelInfo;
   dispose(): void;
 }
@@ -51,6 +68,11 @@ export interface OpenDevice {
 /** Throws what `problemOf` knows. */
 export type DeviceOpener = () => Promise<OpenDevice>;
 
+interface Failed {
+  status: "failed";
+  problem: EngineProblem;
+}
+
 export class Engine implements EngineApi {
   private port: MessageSink | undefined;
   private device: OpenDevice | undefined;
@@ -59,6 +81,8 @@ export class Engine implements EngineApi {
   private loading: AbortController | undefined;
   private running: AbortController | undefined;
   private current: World | undefined;
+  private readonly links = new LinkShelf();
+  private readonly recursions = new RecursionDesk((id) => this.latentModel(id), this.links);
   private readonly losses = new WeakMap<OpenDevice, EngineProblem>();
 
   constructor(
@@ -113,12 +137,13 @@ export class Engine implements EngineApi {
 
   private async loaded(device: OpenDevice, source: ModelSource, hooks: LoadHooks): Promise<ModelInfo> {
     const known = this.models.get(source.id);
-    if (known) return known.info;
+    if (known && (known.latent || !source.latent)) return known.info;
     const loaded = await device.load(source, hooks);
     if (hooks.signal.aborted) {
       loaded.dispose();
       hooks.signal.throwIfAborted();
     }
+    known?.dispose();
     this.models.set(source.id, loaded);
     return loaded.info;
   }
@@ -138,13 +163,9 @@ export class Engine implements EngineApi {
 
   async research(request: ResearchRequest): Promise<RunOutcome> {
     const { run, question, gold, useSystem1, capacity, searchResults, maxTurns, temperature, seed } = request;
-    const batcher = new EventBatcher((events) => this.port?.postMessage({ type: "events", run, events }));
-    const controller = new AbortController();
-    const { device } = this;
-    try {
-      const { model } = this.modelOf(request.model);
-      if (this.running) throw new EngineError("engineFailed", "another run is in progress");
-      this.running = controller;
+    const batcher = new EventBatcher<TraceEvent>((events) => this.port?.postMessage({ type: "events", run, events }));
+    return this.job(batcher, async (signal) => {
+      const { model } = this.loadedModel(request.model);
       const { documents } = this.worldOf(request.world);
       const result = await research(question, {
         system2: model,
@@ -155,18 +176,58 @@ export class Engine implements EngineApi {
         useSystem1,
         searchResults,
         sampling: { temperature, seed },
-        signal: controller.signal,
+        signal,
         onEvent: (event) => batcher.push(event),
         ...(gold && { gold }),
       });
-      if (result.reason !== "error") return { status: "finished" };
-      return { status: "failed", problem: this.problemOn(device, result.error) };
-    } catch (error) {
-      return { status: "failed", problem: this.problemOn(device, error) };
-    } finally {
-      batcher.flush();
-      if (this.running === controller) this.running = undefined;
-    }
+      if (result.reason === "error") throw result.error;
+      return { status: "finished" } as const;
+    });
+  }
+
+  async recur(request: RecursionRequest): Promise<RunOutcome> {
+    const { run } = request;
+    const batcher = new EventBatcher<RecursionEvent>((events) =>
+      this.port?.postMessage({ type: "recursionEvents", run, events }),
+    );
+    return this.job(batcher, async (signal) => {
+      const result = await this.recursions.run(request, signal, (event) => batcher.push(event));
+      if (result.reason === "error") throw result.error;
+      return { status: "finished" } as const;
+    });
+  }
+
+  async evaluate(request: EvaluationRequest): Promise<EvaluationOutcome> {
+    const { run } = request;
+    return this.job(undefined, async (signal) => {
+      try {
+        const results = await this.recursions.evaluate(request, signal, (progress) =>
+          this.port?.postMessage({ type: "evaluationProgress", run, ...progress }),
+        );
+        return { status: "finished", results } as const;
+      } catch (error) {
+        if (signal.aborted) return { status: "stopped" } as const;
+        throw error;
+      }
+    });
+  }
+
+  async fetchLinks(id: string, url: string): Promise<LinksOutcome> {
+    return this.outcome(async () => ({ status: "ready", info: await this.links.fetch(id, url) }) as const);
+  }
+
+  async openLinks(id: string, file: LinkFile): Promise<LinksOutcome> {
+    return this.outcome(() => ({ status: "ready", info: this.links.read(id, file) }) as const);
+  }
+
+  async exportLinks(id: string): Promise<FileOutcome> {
+    return this.outcome(() => ({ status: "ready", file: this.links.export(id) }) as const);
+  }
+
+  async vocabulary(model: string, limit: number): Promise<VocabularyOutcome> {
+    return this.outcome(
+      async () => ({ status: "ready", sample: await this.recursions.vocabulary(model, limit) }) as const,
+    );
   }
 
   stop(): void {
@@ -179,7 +240,38 @@ export class Engine implements EngineApi {
     return this.current;
   }
 
-  private modelOf(id: string): LoadedModel {
+  /** One run at a time; what it throws becomes its outcome. */
+  private async job<T>(
+    batcher: { flush(): void } | undefined,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | Failed> {
+    const controller = new AbortController();
+    return this.outcome(async () => {
+      if (this.running) throw new EngineError("engineFailed", "another run is in progress");
+      this.running = controller;
+      return work(controller.signal);
+    }).finally(() => {
+      batcher?.flush();
+      if (this.running === controller) this.running = undefined;
+    });
+  }
+
+  private async outcome<T>(work: () => T | Promise<T>): Promise<T | Failed> {
+    const { device } = this;
+    try {
+      return await work();
+    } catch (error) {
+      return { status: "failed", problem: this.problemOn(device, error) };
+    }
+  }
+
+  private latentModel(id: string): LatentModel {
+    const { latent } = this.loadedModel(id);
+    if (!latent) throw new EngineError("engineFailed", `the model ${id} was loaded for text only`);
+    return latent;
+  }
+
+  private loadedModel(id: string): LoadedModel {
     const loaded = this.models.get(id);
     if (!loaded) throw new EngineError("engineFailed", `the model ${id} is not loaded`);
     return loaded;

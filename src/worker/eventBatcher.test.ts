@@ -10,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 
 test("events of one interval leave together and in order", () => {
   const batches: TraceEvent[][] = [];
-  const batcher = new EventBatcher((events) => batches.push(events), 50);
+  const batcher = new EventBatcher<TraceEvent>((events) => batches.push(events), 50);
   batcher.push(event(1));
   vi.advanceTimersByTime(49);
   batcher.push(event(2));
@@ -24,7 +24,7 @@ test("events of one interval leave together and in order", () => {
 
 test("flush sends at once, and its timer does not fire again", () => {
   const batches: TraceEvent[][] = [];
-  const batcher = new EventBatcher((events) => batches.push(events), 50);
+  const batcher = new EventBatcher<TraceEvent>((events) => batches.push(events), 50);
   batcher.push(event(1));
   batcher.flush();
   batcher.flush();

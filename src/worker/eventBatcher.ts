@@ -2,19 +2,18 @@
  * Collects trace events and hands them on in batches, so that a run of thousands of tokens costs the page a few
  * messages a second. The first event of a quiet period leaves at the end of its interval, never later.
  */
-import type { TraceEvent } from "../trace/events";
 
-export class EventBatcher {
-  private pending: TraceEvent[] = [];
+export class EventBatcher<Event> {
+  private pending: Event[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** `send` gets each batch; `intervalMs` is the longest time that an event waits. */
   constructor(
-    private readonly send: (events: TraceEvent[]) => void,
+    private readonly send: (events: Event[]) => void,
     private readonly intervalMs = 50,
   ) {}
 
-  push(event: TraceEvent): void {
+  push(event: Event): void {
     this.pending.push(event);
     this.timer ??= setTimeout(() => this.flush(), this.intervalMs);
   }

@@ -2,8 +2,10 @@
 import type { Checkpoint } from "../checkpoint/checkpoint";
 import { openCheckpoint } from "../checkpoint/load";
 import { urlSource } from "../checkpoint/sources";
-import { type Gpu, openGpu } from "../gpu/device";
+import { openGpu } from "../gpu/device";
 import { loadWgslModel } from "../model/wgslModel";
+import { openLatentModel } from "../recursion/agent";
+import { Tape } from "../tensor/tape";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
 import type { LoadedModel, LoadHooks, OpenDevice } from "./engine";
 import { problemOf } from "./problems";
@@ -12,27 +14,33 @@ import type { ModelSource } from "./protocol";
 /** Opens the device of this worker. Whatever is thrown has a kind in `problemOf`. */
 export async function openWebGpu(): Promise<OpenDevice> {
   const gpu = await openGpu();
+  const tape = new Tape(gpu);
   return {
     info: { name: gpu.name, software: gpu.isSoftware },
     lost: gpu.lost.then(problemOf),
-    load: (source, hooks) => loadModel(gpu, source, hooks),
+    load: (source, hooks) => loadModel(tape, source, hooks),
     close: () => gpu.close(),
   };
 }
 
-async function loadModel(gpu: Gpu, { url, id }: ModelSource, { signal, fetchFile }: LoadHooks): Promise<LoadedModel> {
+async function loadModel(
+  tape: Tape,
+  { url, id, latent = false }: ModelSource,
+  { signal, fetchFile }: LoadHooks,
+): Promise<LoadedModel> {
   const source = urlSource(url, { label: id, fetchFile });
   const [checkpoint, tokenizer] = await Promise.all([
     openCheckpoint(source, signal),
     loadTokenizerFrom(source, signal),
   ]);
-  const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer, signal });
   const { layers, hiddenSize } = checkpoint.config;
-  return {
-    model,
-    info: { id, parameters: parametersOf(checkpoint), layers, hiddenSize, liveBytes: model.liveBytes },
-    dispose: () => model.dispose(),
-  };
+  const infoOf = (liveBytes: number) => ({ id, parameters: parametersOf(checkpoint), layers, hiddenSize, liveBytes });
+  if (latent) {
+    const model = await openLatentModel({ id, tape, checkpoint, tokenizer, signal });
+    return { model: model.language, latent: model, info: infoOf(model.liveBytes), dispose: () => model.dispose() };
+  }
+  const model = await loadWgslModel({ id, gpu: tape.gpu, checkpoint, tokenizer, signal });
+  return { model, info: infoOf(model.liveBytes), dispose: () => model.dispose() };
 }
 
 function parametersOf({ tensors }: Checkpoint): number {

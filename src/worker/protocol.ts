@@ -4,6 +4,16 @@
  * Nothing throws across the boundary: an outcome carries its problem, so that the page can name it.
  */
 import type { TraceEvent } from "../trace/events";
+import type {
+  EvaluationOutcome,
+  EvaluationRequest,
+  FileOutcome,
+  LinkFile,
+  LinksOutcome,
+  RecursionMessage,
+  RecursionRequest,
+  VocabularyOutcome,
+} from "./recursionProtocol";
 
 /** Every way in which the engine can fail a visitor; the page has a sentence for each. */
 export type ProblemKind =
@@ -14,6 +24,9 @@ export type ProblemKind =
   | "outOfMemory"
   | "modelFilesMissing"
   | "modelInvalid"
+  | "linksMissing"
+  | "linksInvalid"
+  | "linksMisfit"
   | "engineFailed";
 
 export interface EngineProblem {
@@ -56,6 +69,8 @@ export interface ModelSource {
   url: string;
   /** What the model is called. */
   id: string;
+  /** Whether latent thoughts and gradients pass through it, besides text. Default false. */
+  latent?: boolean;
 }
 
 export interface LoadRequest {
@@ -94,7 +109,8 @@ export type EngineMessage =
   | { type: "device"; device: DeviceInfo }
   | { type: "progress"; loadedBytes: number; totalBytes: number }
   | { type: "events"; run: number; events: TraceEvent[] }
-  | { type: "deviceLost"; problem: EngineProblem };
+  | { type: "deviceLost"; problem: EngineProblem }
+  | RecursionMessage;
 
 /** What the engine needs of a MessagePort. */
 export interface MessageSink {
@@ -111,6 +127,17 @@ export interface EngineApi {
   world(seed: number): WorldSummary;
   /** Runs one question; one at a time. */
   research(request: ResearchRequest): Promise<RunOutcome>;
-  /** Ends the run in progress, in the middle of a generation if need be. */
+  /** Ends the run or the evaluation in progress, in the middle of a generation if need be. */
   stop(): void;
+  /** Runs one recursion; one at a time. */
+  recur(request: RecursionRequest): Promise<RunOutcome>;
+  /** Measures ways to pass messages; takes its time, tells how far it is, and `stop` ends it. */
+  evaluate(request: EvaluationRequest): Promise<EvaluationOutcome>;
+  /** Fetches a set of links from a folder; one that is there already is kept. */
+  fetchLinks(id: string, url: string): Promise<LinksOutcome>;
+  /** Reads a set of links from a file under a handle of the caller's choice, replacing what had it. */
+  openLinks(id: string, file: LinkFile): Promise<LinksOutcome>;
+  exportLinks(id: string): Promise<FileOutcome>;
+  /** Input embeddings of a loaded model, at most `limit` of them, spread over the vocabulary. */
+  vocabulary(model: string, limit: number): Promise<VocabularyOutcome>;
 }
