@@ -1,13 +1,36 @@
 /** The public interface of the library. The page and other programs import from here and from `worker/` only. */
 export type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint/checkpoint";
 export type { ModelConfig } from "./checkpoint/config";
+export type { FileKind } from "./corpus/parsed";
+export { findQuote, quoteSource } from "./corpus/quotes";
+export {
+  CORPUS_ENDINGS,
+  type Corpus,
+  type CorpusDocument,
+  type CorpusFile,
+  type CorpusOptions,
+  type CorpusProgress,
+  DEFAULT_CORPUS_LIMITS,
+  type InputFile,
+  inputFile,
+  isHiddenPath,
+  placeOf,
+  readCorpus,
+  type SkippedFile,
+} from "./corpus/readCorpus";
+export type { DocumentSource, FileSource } from "./corpus/source";
 export { type DualEvaluation, evaluateDual } from "./dual/evaluate";
 export { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./dual/loop";
 export { NOTHING_RELEVANT } from "./dual/prompts";
-export type { Tool, ToolDocument } from "./dual/tool";
+export type { Tool, ToolCost, ToolDocument, ToolNetwork } from "./dual/tool";
+export { NetworkSwitch } from "./dual/tools/network";
+export { type OpenAlexSettings, openAlex } from "./dual/tools/openAlex";
+export { type PassageSize, passageSize } from "./dual/tools/passageSize";
 export { type PythonRunner, pythonTool } from "./dual/tools/python";
+export { type ScholarSource, scholarTool, shippedPapers } from "./dual/tools/scholar";
 export { type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
 export { standardTools } from "./dual/tools/standard";
+export { type WikipediaSettings, wikipediaTool } from "./dual/tools/wikipedia";
 export type {
   ForwardOptions,
   GenerateOptions,
@@ -28,6 +51,7 @@ export {
   pack,
   packingSteps,
 } from "./packing/pack";
+export { Random } from "./random/random";
 export {
   checkSystem,
   type EmbeddingNorms,
@@ -61,6 +85,25 @@ export {
 } from "./recursion/unroll";
 export type { ChatMessage, ModelTokenizer, ToolFunction } from "./text/tokenizer";
 export { type Ledger, type TraceDocument, type TraceEvent, type TraceSink, traceEventSchema } from "./trace/events";
+export {
+  type LensEntry,
+  LINK_CHOICES,
+  type LinkChoice,
+  type Passing,
+  type RecursionEvent,
+  type RecursionLedger,
+  recursionEventSchema,
+} from "./trace/recursionEvents";
+export { type TrainingEvent, type TrainingStage, trainingEventSchema } from "./trace/trainingEvents";
+export {
+  makeRelay,
+  RELAY_DEALS,
+  RELAY_NAMES,
+  RELAY_VERBS,
+  type RelayDeal,
+  type RelayFact,
+  type RelayQuestion,
+} from "./world/relay";
 export { wilson95 } from "./world/stats";
 export type { World, WorldDocument, WorldQuestion } from "./world/types";
 export { makeWorld } from "./world/world";

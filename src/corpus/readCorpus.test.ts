@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collapse } from "./parsed";
-import { isHiddenPath, placeOf, readCorpus } from "./readCorpus";
+import { inputFile, isHiddenPath, placeOf, readCorpus } from "./readCorpus";
 import { countWords, fileOf, read } from "./testing";
 
 const words = (count: number, word = "word") => Array.from({ length: count }, (_, i) => `${word}${i}`).join(" ");
@@ -213,6 +213,29 @@ describe("passages", () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe("inputFile", () => {
+  it("takes a browser's file, by the name that its folder gives it", async () => {
+    const file = new File(["The Oder."], "oder.txt");
+    const { documents } = await readCorpus([inputFile(file), inputFile(file, "rivers/oder.txt")], {
+      countTokens: countWords,
+      maxTokens: 100,
+    });
+    expect(documents.map(({ id, text }) => [id, text])).toEqual([
+      ["oder.txt#1", "The Oder."],
+      ["rivers/oder.txt#1", "The Oder."],
+    ]);
+  });
+
+  it("names one that the browser may not read any more", async () => {
+    const file = new File(["x"], "gone.txt");
+    Object.assign(file, {
+      arrayBuffer: () => Promise.reject(new DOMException("The file changed", "NotReadableError")),
+    });
+    const { skipped } = await readCorpus([inputFile(file)], { countTokens: countWords, maxTokens: 100 });
+    expect(skipped).toEqual([{ name: "gone.txt", reason: "could not be opened (The file changed)" }]);
   });
 });
 

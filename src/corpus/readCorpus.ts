@@ -24,6 +24,11 @@ export interface InputFile {
   bytes(): Promise<Uint8Array>;
 }
 
+/** A file that a visitor chose or dropped; `name` with its folders where the browser does not tell them. */
+export function inputFile(file: File, name = file.webkitRelativePath || file.name): InputFile {
+  return { name, size: file.size, bytes: async () => new Uint8Array(await file.arrayBuffer()) };
+}
+
 /** A passage, as the search tool takes it. */
 export interface CorpusDocument {
   /** The file's name and the passage's number in it: "notes.md#3". */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { getJson, HttpFailure, type HttpSettings, retryAfterMs } from "./http";
 import { NetworkSwitch } from "./network";
-import { type Answer, hasty, type TestServer, testServer } from "./testServer";
+import { type Answer, hasty, type TestServer, testServer } from "./nodeTestServer";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -142,12 +142,17 @@ describe("getJson", () => {
     answers({ delay: "never" });
     await expect(get({}, AbortSignal.abort(reason))).rejects.toBe(reason);
     expect(server.requests).toHaveLength(0);
+    // What is under way when it is aborted has reached the server.
+    const whenAsked = (act: () => void, answer: Answer) =>
+      server.answer(() => {
+        setTimeout(act, 20);
+        return answer;
+      });
     const during = new AbortController();
-    setTimeout(() => during.abort(reason), 30);
+    whenAsked(() => during.abort(reason), { delay: "never" });
     await expect(get({}, during.signal)).rejects.toBe(reason);
-    answers({ status: 503 });
     const between = new AbortController();
-    setTimeout(() => between.abort(reason), 30);
+    whenAsked(() => between.abort(reason), { status: 503 });
     await expect(get({ backoffMs: 2_000 }, between.signal)).rejects.toBe(reason);
     expect(server.requests).toHaveLength(1);
   });
@@ -166,9 +171,11 @@ describe("NetworkSwitch", () => {
   });
 
   it("ends what is under way when it is switched off, and works again when it is switched on", async () => {
-    answers({ delay: "never" });
     const network = new NetworkSwitch(true);
-    setTimeout(() => network.forbid(), 30);
+    server.answer(() => {
+      setTimeout(() => network.forbid(), 20);
+      return { delay: "never" };
+    });
     await expect(get({ network })).rejects.toThrow("The use of the network was switched off.");
     await expect(get({ network })).rejects.toThrow("The use of the network is switched off.");
     network.forbid();

@@ -16,6 +16,11 @@ describe("pythonTool", () => {
     await expect(silent.run({ code: "1 + 1" })).rejects.toThrow("The code printed nothing. Print the result.");
   });
 
+  it("sends nothing anywhere, and has ten seconds", () => {
+    const { network, cost } = pythonTool(echo);
+    expect([network, cost]).toEqual([undefined, { requests: 0, limitMs: 10_000, firstLoadBytes: 13_000_000 }]);
+  });
+
   it("hands the signal and failures on", async () => {
     const { signal } = new AbortController();
     const failing = pythonTool({

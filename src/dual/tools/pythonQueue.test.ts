@@ -95,6 +95,22 @@ describe("PythonQueue", () => {
     expect(await next).toBe("N");
   });
 
+  it("gives a program the ten seconds that its tool promises, and Python two minutes to load", async () => {
+    const tells: ((message: PythonMessage) => void)[] = [];
+    const queue = new PythonQueue((onMessage) => {
+      tells.push(onMessage);
+      return { post: () => {}, terminate: () => {} };
+    });
+    const first = queue.run("a").catch((error: Error) => error.message);
+    await vi.advanceTimersByTimeAsync(119_999);
+    tells[0]?.({ type: "ready" });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await first).toBe("The code ran longer than 10 s and was stopped.");
+    const second = queue.run("b").catch((error: Error) => error.message);
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await second).toBe("Python was not ready after 120 s.");
+  });
+
   it("does not count loading as running time", async () => {
     const { workers, call } = setUp();
     const first = call("a");

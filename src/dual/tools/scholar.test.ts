@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeWorld } from "../../world/world";
 import { parseMessage } from "../parse";
+import { hasty, type TestServer, testServer } from "./nodeTestServer";
 import { openAlex } from "./openAlex";
 import { SCHOLAR_FUNCTION, scholarTool, shippedPapers } from "./scholar";
-import { hasty, type TestServer, testServer } from "./testServer";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -154,10 +154,12 @@ describe("scholarTool over OpenAlex", () => {
   });
 
   it("stops when it is aborted, and does nothing while the network is off", async () => {
-    server.answer(() => ({ delay: "never" }));
     const reason = new Error("stopped");
     const controller = new AbortController();
-    setTimeout(() => controller.abort(reason), 30);
+    server.answer(() => {
+      setTimeout(() => controller.abort(reason), 20);
+      return { delay: "never" };
+    });
     await expect(run("x", live(), controller.signal)).rejects.toBe(reason);
     const settings = hasty();
     settings.network.forbid();

@@ -1,6 +1,6 @@
 /** The wikipedia tool, against a server that answers as MediaWiki does. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasty, type TestServer, testServer } from "./testServer";
+import { hasty, type TestServer, testServer } from "./nodeTestServer";
 import { type WikipediaSettings, wikipediaTool } from "./wikipedia";
 
 let server: TestServer;
