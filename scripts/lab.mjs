@@ -14,12 +14,18 @@ process.stdout.on("error", (error) => {
   throw error;
 });
 
+/** @param {string[]} args */
+const worksWithoutGpu = (args) =>
+  ["pack", "export"].includes(args[0] ?? "") || args.some((arg) => /^(--engine=)?onnx-wasm$/.test(arg));
+
 await runScript(async () => {
   for (const name of ["rolldown", "webgpu"]) {
     if (existsSync(join(root, "node_modules", name))) continue;
     throw new SetupError("The npm packages are not installed: run `npm run setup`.");
   }
-  if (!applyGpuEnvironment()) throw new SetupError(describeGpuEnvironment(null));
+  if (!applyGpuEnvironment() && !worksWithoutGpu(process.argv.slice(2))) {
+    throw new SetupError(describeGpuEnvironment(null));
+  }
   // npm starts scripts in the repository; paths on the command line mean the folder where it was typed.
   if (process.env.npm_lifecycle_event === "lab" && process.env.INIT_CWD) process.chdir(process.env.INIT_CWD);
   const { main } = await importTypeScript(join(root, "src", "cli", "main.ts"));

@@ -1,7 +1,9 @@
 /** What a command of the command line is, and what it gets to work with. */
+import type { Checkpoint, CheckpointSource } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
 import type { PythonRunner } from "../dual/tools/python";
 import type { LanguageModel } from "../model/languageModel";
+import type { WeightFormat } from "../onnx/weights";
 import type { LatentModel } from "../recursion/agent";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { OptionTable, Values } from "./options";
@@ -40,20 +42,30 @@ export interface ModelFinder {
   close(): Promise<void> | void;
 }
 
+/** What computes: our own engine on WebGPU, or onnxruntime-web on the processor or on WebGPU. */
+export const ENGINES = ["wgsl", "onnx-wasm", "onnx-webgpu"] as const;
+export type Engine = (typeof ENGINES)[number];
+
 export interface FindOptions {
   /** False: config.json and safetensors suffice, and the tokenizer throws when used. Default true. */
   tokenizer?: boolean;
+  /** Default "wgsl". The others also take folders that hold an .onnx file, and such files themselves. */
+  engine?: Engine;
+  /** Number format of matrices, for onnxruntime-web and a checkpoint; default "f32". */
+  weights?: WeightFormat;
 }
 
 export interface FoundModel {
   config: ModelConfig;
   tokenizer: ModelTokenizer;
+  /** The files; none of a model that is an .onnx file. */
+  files?: { source: CheckpointSource; checkpoint: Checkpoint };
   /**
    * Uploads the model. With `batched`, calls of `generate` that come while another runs are joined into the next batch.
    * @throws whatever a missing device or bad weights throw
    */
   load(options?: { batched?: boolean }): Promise<LanguageModel>;
-  /** Uploads the model for recursions; all models of a finder that are loaded so share one tape. @throws as `load` */
+  /** Uploads the model for recursions; all models of a finder that are loaded so share one tape. Our own engine only. @throws as `load` */
   loadLatent(): Promise<LatentModel>;
 }
 

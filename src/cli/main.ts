@@ -5,6 +5,7 @@
 import type { CliContext, Command } from "./command";
 import { evalDualCommand } from "./commands/evalDual";
 import { evalRecursionCommand } from "./commands/evalRecursion";
+import { exportOnnxCommand } from "./commands/exportOnnx";
 import { hiddenCommand, logitsCommand } from "./commands/forward";
 import { generateCommand } from "./commands/generate";
 import { gradcheckCommand } from "./commands/gradcheck";
@@ -21,6 +22,7 @@ const COMMANDS: readonly Command[] = [
   logitsCommand,
   hiddenCommand,
   generateCommand,
+  exportOnnxCommand,
   gradcheckCommand,
 ];
 

@@ -2,6 +2,8 @@
 import { DEFAULT_MAX_TURNS } from "../dual/loop";
 import { DEFAULT_SEARCH_RESULTS } from "../dual/tools/search";
 import type { SamplingOptions } from "../model/languageModel";
+import { WEIGHT_FORMATS } from "../onnx/weights";
+import { ENGINES } from "./command";
 import { choice, flag, integer, number, text } from "./options";
 
 /** The engine takes whole numbers of 32 bits. */
@@ -12,6 +14,20 @@ export const modelOption = text({
   value: "ID|DIR",
   help: "a folder of public/models, or any folder (default: the shipped agent)",
 });
+export const engineOptions = {
+  engine: choice({
+    value: "NAME",
+    choices: ENGINES,
+    fallback: "wgsl",
+    help: "our own on WebGPU (wgsl), or onnxruntime-web on the processor or on WebGPU (onnx-wasm, onnx-webgpu)",
+  }),
+  weights: choice({
+    value: "FORMAT",
+    choices: WEIGHT_FORMATS,
+    fallback: "f32",
+    help: "number format of matrices in onnxruntime-web: f32, or 8 or 4 bits (q8, q4)",
+  }),
+};
 export const jsonFlag = flag("one JSON object");
 
 export const samplingOptions = {
@@ -62,6 +78,7 @@ export function samplingOf(values: SamplingValues, seed: number): SamplingOption
 /** What decides a run of the dual-system loop, beside question and model. */
 export const dualOptions = {
   model: modelOption,
+  ...engineOptions,
   corpus: choice({
     value: "NAME",
     choices: ["encyclopedia", "papers"],

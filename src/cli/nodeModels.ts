@@ -1,4 +1,4 @@
-/** Models of the command line: our engine on Dawn, checkpoints from folders. */
+/** Models of the command line: checkpoints from folders, on our engine through Dawn or on onnxruntime-web. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,6 +14,7 @@ import { Tape } from "../tensor/tape";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { ModelFinder } from "./command";
+import { findOnnxFile, nodeOnnxModels } from "./nodeOnnxModels";
 import { UsageError } from "./options";
 
 const SHIPPED = fileURLToPath(new URL("../../public/models", import.meta.url));
@@ -28,16 +29,34 @@ export function nodeModels(): ModelFinder {
   let gpu: Gpu | undefined;
   let tape: Tape | undefined;
   const models: Pick<LanguageModel, "dispose">[] = [];
+  const onnx = nodeOnnxModels();
   return {
-    async find(name, { tokenizer: needsTokenizer = true } = {}) {
-      const folder = modelFolder(name, needsTokenizer ? ["config.json", "tokenizer.json"] : ["config.json"]);
+    async find(name, { tokenizer: needsTokenizer = true, engine = "wgsl", weights = "f32" } = {}) {
+      const needed = needsTokenizer ? ["config.json", "tokenizer.json"] : ["config.json"];
+      if (engine === "wgsl" && weights !== "f32") {
+        throw new UsageError(
+          `--weights: ${weights} needs --engine onnx-wasm or onnx-webgpu; wgsl takes what is stored`,
+        );
+      }
+      const place = engine === "wgsl" ? undefined : findOnnxFile(name);
+      if (place && engine !== "wgsl") {
+        if (weights !== "f32") throw new UsageError(`--weights: ${place.file} has its weights as they are`);
+        const id = basename(place.folder);
+        checkFiles(place.folder, needed);
+        const source = folderSource(place.folder, id);
+        const tokenizer = needsTokenizer ? await loadTokenizerFrom(source) : withoutTokenizer(id);
+        return onnx.ofFile({ id, place, source, tokenizer, engine });
+      }
+      const folder = modelFolder(name, needed);
       const id = basename(folder);
       const source = folderSource(folder, id);
       const checkpoint = await openCheckpoint(source);
       const tokenizer = needsTokenizer ? await loadTokenizerFrom(source) : withoutTokenizer(id);
+      if (engine !== "wgsl") return onnx.ofCheckpoint({ id, source, checkpoint, tokenizer, engine, weights });
       return {
         config: checkpoint.config,
         tokenizer,
+        files: { source, checkpoint },
         async load({ batched = false } = {}) {
           gpu ??= await openNodeGpu();
           const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer });
@@ -55,6 +74,7 @@ export function nodeModels(): ModelFinder {
     },
     close() {
       for (const model of models.splice(0)) model.dispose();
+      onnx.close();
       tape?.dispose();
       tape = undefined;
       gpu?.close();
@@ -74,13 +94,18 @@ export function modelFolder(name: string | undefined, files: readonly string[], 
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`--model: "${name}" is no folder, and no shipped agent (${ids.join(", ") || "none"})`);
   }
-  for (const file of files) {
-    if (!existsSync(join(folder, file))) throw new UsageError(`--model: there is no ${file} in ${folder}`);
-  }
+  checkFiles(folder, files);
   if (!WEIGHT_FILES.some((file) => existsSync(join(folder, file)))) {
     throw new UsageError(`--model: there is no ${WEIGHT_FILES.join(" or ")} in ${folder}`);
   }
   return folder;
+}
+
+/** @throws UsageError naming the first file that a folder lacks */
+function checkFiles(folder: string, files: readonly string[]): void {
+  for (const file of files) {
+    if (!existsSync(join(folder, file))) throw new UsageError(`--model: there is no ${file} in ${folder}`);
+  }
 }
 
 function shippedIds(shipped: string): string[] {

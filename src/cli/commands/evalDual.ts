@@ -28,7 +28,8 @@ export const evalDualCommand = command({
     const { n, seed, corpus, details } = values;
     if (details !== undefined) await checkWritable(details, "details");
     const world = makeWorld(seed, { corpus, questions: n });
-    const model = await (await context.models.find(values.model)).load({ batched: true });
+    const { engine, weights } = values;
+    const model = await (await context.models.find(values.model, { engine, weights })).load({ batched: true });
     const progress = reporter(n, context, values.progress);
     const lines = new Array<string>(n);
     const start = performance.now();

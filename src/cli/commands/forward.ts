@@ -1,7 +1,7 @@
 /** `logits` and `hidden`: one forward pass over token ids, written as raw numbers for comparison with other software. */
 import { writeFile } from "node:fs/promises";
 import { command } from "../command";
-import { jsonFlag } from "../modelOptions";
+import { engineOptions, jsonFlag } from "../modelOptions";
 import { integers, text, UsageError } from "../options";
 import { checkWritable } from "../output";
 
@@ -17,12 +17,13 @@ function forwardCommand(output: "logits" | "hidden", summary: string, columns: s
         help: "folder with config.json and safetensors; nothing else is read",
       }),
       ids: integers({ value: "A,B,C", min: 0, required: true, help: "token ids of the sequence, T of them" }),
+      ...engineOptions,
       out: text({ value: "FILE", required: true, help: `receives [T, ${columns}] as little-endian f32, row by row` }),
       json: jsonFlag,
     },
-    async run({ model: name, ids, out: file, json }, { out, models }) {
+    async run({ model: name, ids, engine, weights, out: file, json }, { out, models }) {
       await checkWritable(file, "out");
-      const found = await models.find(name, { tokenizer: false });
+      const found = await models.find(name, { tokenizer: false, engine, weights });
       const { vocabSize, hiddenSize, maxPositions } = found.config;
       const unknown = ids.findIndex((id) => id >= vocabSize);
       if (unknown >= 0) {

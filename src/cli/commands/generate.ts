@@ -1,6 +1,6 @@
 /** `generate`: continues a text. */
 import { command } from "../command";
-import { jsonFlag, MAX_SEED, modelOption, samplingOf, samplingOptions } from "../modelOptions";
+import { engineOptions, jsonFlag, MAX_SEED, modelOption, samplingOf, samplingOptions } from "../modelOptions";
 import { flag, integer, text, UsageError } from "../options";
 
 const DEFAULT_MAX_TOKENS = 128;
@@ -11,6 +11,7 @@ export const generateCommand = command({
   examples: ['generate --prompt "Once upon a time" --max-tokens 50 --temperature 0.8 --seed 3'],
   options: {
     model: modelOption,
+    ...engineOptions,
     prompt: text({ value: "P", required: true, help: "the text; special tokens in it are recognised" }),
     chat: flag("put the prompt into the model's chat template, as the user's message"),
     "max-tokens": integer({
@@ -25,7 +26,7 @@ export const generateCommand = command({
     json: jsonFlag,
   },
   async run(values, { out, models }) {
-    const found = await models.find(values.model);
+    const found = await models.find(values.model, { engine: values.engine, weights: values.weights });
     const { tokenizer, config } = found;
     const prompt = values.chat ? tokenizer.renderChat([{ role: "user", content: values.prompt }]) : values.prompt;
     const ids = tokenizer.encode(prompt);

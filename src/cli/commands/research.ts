@@ -68,7 +68,7 @@ export const researchCommand = command({
     const { seed } = values;
     const shipped = values.corpus.length === 1 ? SHIPPED.find((name) => name === values.corpus[0]) : undefined;
     const picked = pick(values.question, values.index, seed, shipped);
-    const found = await models.find(values.model);
+    const found = await models.find(values.model, { engine: values.engine, weights: values.weights });
     const settings = dualSettings(values, seed);
     const size = passageSize({ model: found, capacity: settings.capacity, maxTokens: settings.system1MaxTokens });
     const own = shipped ? undefined : await readOwn(values.corpus, size, err);
