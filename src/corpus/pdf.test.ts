@@ -19,7 +19,7 @@ describe("parsePdf", { timeout: 120_000 }, () => {
           lines: [
             ["On rivers", 750],
             ...body("The Oder is a very impor-", "tant river. It is"),
-            ["A new paragraph.", 650],
+            ["A new paragraph . . . . . 7", 650],
           ],
         },
         { lines: body("Second page (with brackets).", "It ends.") },
@@ -29,7 +29,7 @@ describe("parsePdf", { timeout: 120_000 }, () => {
     const file = await parsePdf(bytes, "docs/r.pdf", {});
     expect(file.title).toBe("Rivers of Europe");
     expect(file.text).toBe(
-      "On rivers\n\nThe Oder is a very important river. It is\n\nA new paragraph.\n\nSecond page (with brackets). It ends.",
+      "On rivers\n\nThe Oder is a very important river. It is\n\nA new paragraph … 7 Second page (with brackets). It ends.",
     );
     expect(file.marks).toEqual({ unit: "page", at: [0, file.text.indexOf("Second")] });
     expect(file.warnings).toEqual([]);
@@ -38,7 +38,7 @@ describe("parsePdf", { timeout: 120_000 }, () => {
     const { documents } = await read({ "r.pdf": bytes }, { maxTokens: 16 });
     expect(documents.map(({ text, source }) => [text, source.page])).toEqual([
       ["On rivers The Oder is a very important river. It is", 1],
-      ["A new paragraph. Second page (with brackets). It ends.", 1],
+      ["A new paragraph … 7 Second page (with brackets). It ends.", 1],
     ]);
   });
 
@@ -117,6 +117,15 @@ describe("joinPages", () => {
     expect(joinPages([page("Head", "42", "tail."), page("Head", "7 men", "tail")]).text).toBe(
       "Head 42 tail.\n\nHead 7 men tail",
     );
+  });
+
+  it("drops the heads of chapters, and of left and right pages", () => {
+    const chapter = (number: number, count: number) =>
+      Array.from({ length: count }, (_, i) => page(`Chapter ${"ab"[number]}`, `text ${number}${i}`, "more"));
+    expect(joinPages([...chapter(0, 3), ...chapter(1, 3)]).text).not.toContain("Chapter");
+    const sides = Array.from({ length: 6 }, (_, i) => page("text", "more", i % 2 ? `${i} Rivers` : `The Oder ${i}`));
+    expect(joinPages(sides.slice(0, 5)).text.match(/Rivers|Oder/g)).toEqual(["Oder", "Rivers", "Rivers", "Oder"]);
+    expect(joinPages([page("Head", "a", "b"), page("Head", "c", "d")]).text).toBe("Head a b Head c d");
   });
 
   it("takes no page for a head that says little", () => {

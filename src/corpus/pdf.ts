@@ -6,7 +6,9 @@ import type { PDFDocumentProxy } from "pdfjs-dist";
 import { collapse, type Marks, type ParseOptions, type Parser, stemOf, UnreadableFile } from "./parsed";
 import { joinPages, type PdfLine } from "./pdfText";
 
-export const MOST_PDF_PAGES = 5_000;
+const MOST_PDF_PAGES = 5_000;
+/** The dots of a table of contents. */
+const LEADERS = /(?: ?\.){4,}/g;
 
 export const parsePdf: Parser = async (bytes, name, options) => {
   const { signal } = options;
@@ -90,7 +92,7 @@ function linesOf(items: readonly TextItem[]): PdfLine[] {
   const lines: PdfLine[] = [];
   let line: PdfLine = { text: "", y: 0, height: 0 };
   const end = () => {
-    const text = collapse(line.text);
+    const text = collapse(line.text).replace(LEADERS, " …");
     if (text) lines.push({ ...line, text });
     line = { text: "", y: 0, height: 0 };
   };

@@ -12,8 +12,12 @@ export interface PdfLine {
 const PARAGRAPH_GAP = 1.9;
 /** Pages of fewer lines have no heads: their few words are all that they say. */
 const LEAST_LINES = 3;
-/** A first or last line that recurs on this many pages, and on half of them, is a running head. */
-const LEAST_RECURRENCES = 3;
+/**
+ * A first or last line is a running head when as many of the pages around it have the same. Heads of left and of right
+ * pages may differ, and change from chapter to chapter.
+ */
+const NEIGHBOURS = 2;
+const PAGES_AROUND = 2;
 
 const PAGE_NUMBER =
   /^(?:page|p\.|seite)?\s*[-–—]?\s*(?:\d{1,4}|[ivxlc]{1,7})\s*[-–—]?(?:\s*(?:\/|of|von)\s*\d{1,4})?$/i;
@@ -21,14 +25,17 @@ const SENTENCE_END = /[.!?:;]["'”’)\]]*$/;
 
 /** `starts[i]` is where page i + 1 begins. A sentence that goes on over pages stays whole. */
 export function joinPages(pages: readonly (readonly PdfLine[])[]): { text: string; starts: number[] } {
-  const running = runningHeads(pages);
+  const edges = pages.map(edgesOf);
   const starts: number[] = [];
   let text = "";
-  for (const page of pages) {
+  for (const [number, page] of pages.entries()) {
+    const around = edges.filter((_, other) => other !== number && Math.abs(other - number) <= PAGES_AROUND);
     const lines = page.filter((line, i) => {
       const atEdge = i === 0 || i === page.length - 1;
       if (!atEdge) return true;
-      return !PAGE_NUMBER.test(line.text) && !(page.length >= LEAST_LINES && running.has(pattern(line.text)));
+      if (PAGE_NUMBER.test(line.text)) return false;
+      const same = pattern(line.text);
+      return page.length < LEAST_LINES || around.filter((edge) => edge.has(same)).length < NEIGHBOURS;
     });
     let previous: PdfLine | undefined;
     if (lines.length === 0) starts.push(text.length);
@@ -56,15 +63,10 @@ function mend(text: string, next: string): string | undefined {
   return /\p{Ll}[-‐\u00ad]$/u.test(text) && /^\p{Ll}/u.test(next) ? text.slice(0, -1) : undefined;
 }
 
-function runningHeads(pages: readonly (readonly PdfLine[])[]): Set<string> {
-  const counts = new Map<string, number>();
-  for (const page of pages) {
-    if (page.length < LEAST_LINES) continue;
-    const edges = new Set([page[0], page.at(-1)].flatMap((line) => (line ? [pattern(line.text)] : [])));
-    for (const edge of edges) counts.set(edge, (counts.get(edge) ?? 0) + 1);
-  }
-  const least = Math.max(LEAST_RECURRENCES, pages.length / 2);
-  return new Set([...counts].flatMap(([edge, count]) => (count >= least ? [edge] : [])));
+/** Patterns of the first and last line of a page that has more to say than these. */
+function edgesOf(page: readonly PdfLine[]): Set<string> {
+  if (page.length < LEAST_LINES) return new Set();
+  return new Set([page[0], page.at(-1)].flatMap((line) => (line ? [pattern(line.text)] : [])));
 }
 
 /** The same for "3 | Rivers" and "4 | Rivers". */
