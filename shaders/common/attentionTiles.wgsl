@@ -1,40 +1,11 @@
-// What attention over ragged batches and its gradients share: shaders/tensor/attention.wgsl, attentionGradient.wgsl.
-//
-// The rows of a sequence with those query heads that read one key/value head, MEMBERS of them, are numbered
-// row * MEMBERS + member, so that all of them share the keys that a workgroup loads.
+// Tiles of scores of attention over ragged batches: shaders/tensor/attention.wgsl, attentionGradient.wgsl. Numbered rows are
+// explained in attentionShape.wgsl.
 
 /// Numbered rows, and keys, that a workgroup works on at a time; and the vec4s across them.
 const TILE = 32u;
 const TILE4 = 8u;
 /// Invocations of a workgroup, at least TILE4.
 override LANES: u32 = 64;
-
-struct Shape {
-  heads: u32,
-  kv_heads: u32,
-  /// Query heads of a workgroup: a divisor of heads / kv_heads.
-  members: u32,
-  head_vec4: u32,
-  scale: f32,
-  sequences: u32,
-  /// Workgroups for each sequence and head: enough for the longest.
-  tiles: u32,
-  accumulates: u32,
-}
-
-/// Rows of one sequence, and where its keys are. Row t sees the whole prefix and own keys 0 to own_before + t.
-struct Sequence {
-  row: u32,
-  rows: u32,
-  prefix: u32,
-  prefix_keys: u32,
-  own: u32,
-  own_before: u32,
-}
-
-/// Which of the two tensors of keys and values.
-const PREFIX = 0u;
-const OWN = 1u;
 
 /// Dot products of four rows with four keys: column j holds those of key j. `kind` is handed on to row_vec4 and
 /// key_vec4, which the shader defines: a vec4 of a row, and one of a key.

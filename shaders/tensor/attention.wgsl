@@ -4,11 +4,11 @@
 // query, output [R, heads, D]; prefix and own keys and values [K, 2 kv_heads, D], keys first; one head a row, each
 // padded to head_vec4 vec4s with zeros. statistics [R, heads] gets (logarithm of the softmax sum, 0) for the gradients.
 //
-// A workgroup takes up to TILE numbered rows (common/attentionTiles.wgsl) of one sequence and runs over the keys they see
+// A workgroup takes up to TILE numbered rows (common/attentionShape.wgsl) of one sequence and runs over the keys they see
 // in blocks of TILE. First its invocations compute the block's scores, 4 by 4 each, into workgroup memory; then they
 // stand for 4 rows by one vec4 of the result each, which they keep in the result itself: no array in registers, which
 // some compilers unroll for minutes. Source: Dao et al. 2022 (FlashAttention), algorithm 1.
-// Dispatch: sequences * tiles * heads / members workgroups, folded. Preludes: grid, attentionTiles.
+// Dispatch: sequences * tiles * heads / members workgroups, folded. Preludes: grid, attentionShape, attentionTiles.
 // Reference: src/reference/attention.ts
 
 @group(0) @binding(0) var<uniform> shape: Shape;

@@ -10,7 +10,7 @@
 // A workgroup takes up to TILE numbered rows (backward_key: own keys) of one sequence and runs over what they see, or
 // what sees them, in blocks of TILE. Source: Dao et al. 2022 (FlashAttention), algorithm 4.
 // Dispatch: backward_query sequences * tiles * heads / members workgroups, backward_key, where members is heads / kv_heads,
-// sequences * tiles * kv_heads, folded. Preludes: grid, attentionTiles.
+// sequences * tiles * kv_heads, folded. Preludes: grid, attentionShape, attentionTiles.
 // Reference: src/reference/attention.ts
 
 @group(0) @binding(0) var<uniform> shape: Shape;

@@ -1,4 +1,4 @@
-/** How kernels that reduce rows are laid out: many invocations a row on a GPU, one where barriers are slow. */
+/** How kernels are laid out: many invocations a row on a GPU, one where barriers are slow; by subgroups where it pays. */
 import type { Gpu } from "../gpu/device";
 
 export function rowLanes(gpu: Gpu): { LANES: number; ROWS: number } {
@@ -8,4 +8,9 @@ export function rowLanes(gpu: Gpu): { LANES: number; ROWS: number } {
 /** Invocations of a reduction down the columns: side by side, and one above the other. */
 export function columnLanes(gpu: Gpu): { columns: number; lanes: number } {
   return gpu.isSoftware ? { columns: 32, lanes: 1 } : { columns: 8, lanes: 16 };
+}
+
+/** The size of subgroups where the kernels that hand loads around are the faster ones: on software devices. */
+export function fixedSubgroup(gpu: Gpu): number | undefined {
+  return gpu.isSoftware && (gpu.subgroupSize === 4 || gpu.subgroupSize === 8) ? gpu.subgroupSize : undefined;
 }

@@ -1,4 +1,6 @@
 /** The shaders of tensor operations with the preludes their headers name; one KernelSource object for each use. */
+import attentionHeads from "../../shaders/common/attentionHeads.wgsl?raw";
+import attentionShape from "../../shaders/common/attentionShape.wgsl?raw";
 import attentionTiles from "../../shaders/common/attentionTiles.wgsl?raw";
 import grid from "../../shaders/common/grid.wgsl?raw";
 import matmulOutput from "../../shaders/common/matmulOutput.wgsl?raw";
@@ -13,7 +15,9 @@ import adamW from "../../shaders/tensor/adamW.wgsl?raw";
 import add from "../../shaders/tensor/add.wgsl?raw";
 import attention from "../../shaders/tensor/attention.wgsl?raw";
 import attentionGradient from "../../shaders/tensor/attentionGradient.wgsl?raw";
+import attentionGradientSubgroup from "../../shaders/tensor/attentionGradientSubgroup.wgsl?raw";
 import attentionInputs from "../../shaders/tensor/attentionInputs.wgsl?raw";
+import attentionSubgroup from "../../shaders/tensor/attentionSubgroup.wgsl?raw";
 import clippedPolicy from "../../shaders/tensor/clippedPolicy.wgsl?raw";
 import copyRows from "../../shaders/tensor/copyRows.wgsl?raw";
 import gather from "../../shaders/tensor/gather.wgsl?raw";
@@ -33,9 +37,11 @@ import type { KernelSource } from "../gpu/kernel";
 const shaders = {
   adamW: [adamW, grid],
   add: [add, grid],
-  attention: [attention, attentionTiles, grid],
-  attentionGradient: [attentionGradient, attentionTiles, grid],
+  attention: [attention, attentionShape, attentionTiles, grid],
+  attentionGradient: [attentionGradient, attentionShape, attentionTiles, grid],
+  attentionGradientSubgroup: [attentionGradientSubgroup, attentionShape, attentionHeads, grid],
   attentionInputs: [attentionInputs, grid],
+  attentionSubgroup: [attentionSubgroup, attentionShape, attentionHeads, grid],
   clippedPolicy: [clippedPolicy, grid],
   copyRows: [copyRows, grid],
   gather: [gather, grid],

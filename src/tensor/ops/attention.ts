@@ -1,8 +1,9 @@
 /** Heads out of a fused projection, with norms and rotary embedding, and causal attention over ragged batches. */
+import type { Gpu } from "../../gpu/device";
 import { floatBits } from "../queue";
-import { columnLanes } from "../rowKernels";
+import { columnLanes, fixedSubgroup } from "../rowKernels";
 import type { Sequences } from "../sequences";
-import { kernel } from "../shaders";
+import { kernel, type ShaderName } from "../shaders";
 import type { Tensor } from "../tensor";
 
 /** cos and sin of position * theta^(-2 i / headDim), computed in f64: [positions, headDim] as pairs. */
@@ -158,9 +159,6 @@ export function attentionInputs(
   return { query, keysValues };
 }
 
-/** Numbered rows, and keys, of a workgroup, as in shaders/common/attentionTiles.wgsl. */
-const TILE = 32;
-
 export interface AttentionOptions extends AttentionHeads {
   /** The second tensor that `sequences` names, laid out as `keysValues`; no gradient flows to it. Default: none. */
   prefix?: Tensor;
@@ -202,12 +200,12 @@ export function attention(
     );
   }
   const group = heads / kvHeads;
-  const members = largestDivisor(group, TILE);
+  const { forward, gradient, constants, tile } = kernelsFor(gpu, query.pitch / 4);
+  const members = largestDivisor(group, tile);
   const count = sequences.queryLengths.length;
-  const rowTiles = Math.ceil(Math.max(...sequences.queryLengths) / Math.floor(TILE / members));
-  const keyTiles = Math.ceil(Math.max(...sequences.keyLengths) / TILE);
+  const rowTiles = Math.ceil(Math.max(...sequences.queryLengths) / Math.floor(tile / members));
+  const keyTiles = Math.ceil(Math.max(...sequences.keyLengths) / tile);
   const scale = floatBits(1 / Math.sqrt(headDim));
-  const constants = { LANES: gpu.isSoftware ? 8 : 64 };
   const shape = (own: number, tiles: number, accumulates = 0) =>
     queue.uniform([heads, kvHeads, own, query.pitch / 4, scale, count, tiles, accumulates]);
   const rowWorkgroups = count * rowTiles * (heads / members);
@@ -215,7 +213,7 @@ export function attention(
   const output = tape.empty("attention", rows * heads, headDim, tape.needsGrad(query, keysValues));
   const statistics = tape.empty("statistics of rows", 1, 2 * rows * heads);
   queue.dispatch(
-    kernel("attention", "forward", { constants }),
+    kernel(forward, "forward", { constants }),
     [
       shape(members, rowTiles),
       query.buffer,
@@ -238,7 +236,7 @@ export function attention(
         accumulates: 0,
       };
       queue.dispatch(
-        kernel("attentionGradient", "backward_query", { constants }),
+        kernel(gradient, "backward_query", { constants }),
         [shape(members, rowTiles, q.accumulates), ...inputs, savedStatistics.buffer, savedOutput.buffer, q.buffer],
         rowWorkgroups,
       );
@@ -247,7 +245,7 @@ export function attention(
       const buffer = whole?.buffer ?? tape.partialGradTarget(keysValues);
       if (buffer) {
         queue.dispatch(
-          kernel("attentionGradient", "backward_key", { constants }),
+          kernel(gradient, "backward_key", { constants }),
           [shape(group, keyTiles, whole?.accumulates ?? 1), ...inputs, savedStatistics.buffer, buffer],
           count * keyTiles * kvHeads,
         );
@@ -256,6 +254,20 @@ export function attention(
   );
   statistics.dispose();
   return output;
+}
+
+/** Shaders for a head of `headVec4` vec4s, and how many numbered rows, or keys, a workgroup of theirs takes. */
+function kernelsFor(
+  gpu: Gpu,
+  headVec4: number,
+): { forward: ShaderName; gradient: ShaderName; constants: Record<string, number>; tile: number } {
+  const SUBGROUP = fixedSubgroup(gpu);
+  if (SUBGROUP && headVec4 <= 16) {
+    const constants = { SUBGROUP, HEAD4: headVec4 };
+    return { forward: "attentionSubgroup", gradient: "attentionGradientSubgroup", constants, tile: SUBGROUP };
+  }
+  const constants = { LANES: gpu.isSoftware ? 8 : 64 };
+  return { forward: "attention", gradient: "attentionGradient", constants, tile: 32 };
 }
 
 function largestDivisor(value: number, limit: number): number {

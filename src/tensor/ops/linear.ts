@@ -1,6 +1,7 @@
 /** y = x W^T + b, with a frozen or a trainable weight. */
 import type { Gpu } from "../../gpu/device";
 import type { Binding } from "../../gpu/kernel";
+import { fixedSubgroup } from "../rowKernels";
 import { kernel, type ShaderName } from "../shaders";
 import type { Tape } from "../tape";
 import { padded, type Tensor } from "../tensor";
@@ -148,11 +149,6 @@ export function columnSums(tape: Tape, dOutput: Tensor, target: Target): void {
     [tape.queue.uniform([dOutput.rows, 0, dOutput.columns, out4, target.accumulates]), dOutput.buffer, target.buffer],
     Math.ceil(out4 / lanes.BIAS_COLUMNS),
   );
-}
-
-/** The size of subgroups where the kernels that hand loads around are the faster ones: on software devices. */
-function fixedSubgroup(gpu: Gpu): number | undefined {
-  return gpu.isSoftware && (gpu.subgroupSize === 4 || gpu.subgroupSize === 8) ? gpu.subgroupSize : undefined;
 }
 
 /** The shader of both gradients and the rows that an invocation of it takes. */
