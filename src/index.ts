@@ -28,7 +28,7 @@ export { type OpenAlexSettings, openAlex } from "./dual/tools/openAlex";
 export { type PassageSize, passageSize } from "./dual/tools/passageSize";
 export { type PythonRunner, pythonTool } from "./dual/tools/python";
 export { type ScholarSource, scholarTool, shippedPapers } from "./dual/tools/scholar";
-export { type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
+export { prepareSearch, type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
 export { standardTools } from "./dual/tools/standard";
 export { type WikipediaSettings, wikipediaTool } from "./dual/tools/wikipedia";
 export type {

@@ -227,5 +227,12 @@ describe("JSON", () => {
       ["", "b", 2],
     ]);
     expect((await parse(parseJson, '{"a":1}')).text).toBe("a: 1");
+    expect((await parse(parseJson, '{"tags":["x"],"more":{"b":2}}')).text).toBe('tags: x; more: {"b":2}');
+  });
+
+  it("finds the list of records that an export wraps", async () => {
+    const file = await parse(parseJson, '{"count":2,"articles":[{"text":"a"},{"text":"b"}],"tags":["x"]}');
+    expect([file.text, file.warnings]).toEqual(["a\nb", ['only the list "articles" was read']]);
+    expect((await parse(parseJson, '{"a":[{"x":1}],"b":[{"y":2}]}')).text).toBe('a: {"x":1}; b: {"y":2}');
   });
 });

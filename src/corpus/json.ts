@@ -26,7 +26,7 @@ export const parseJsonLines: Parser = (bytes, name) => {
   return fileOfRecords(stemOf(name), records, warnings);
 };
 
-/** A record's row is its place in the list. */
+/** A record's row is its place in the list: the file itself, or the one list of records in it. */
 export const parseJson: Parser = (bytes, name) => {
   const { text, warnings } = decodeText(bytes);
   let value: unknown;
@@ -35,10 +35,25 @@ export const parseJson: Parser = (bytes, name) => {
   } catch (error) {
     throw new UnreadableFile(`is no JSON (${(error as Error).message})`);
   }
-  const list = Array.isArray(value) ? value : [value];
+  const list = recordsIn(value, warnings);
   return fileOfRecords(
     stemOf(name),
     list.map((item, i) => recordOfJson(item, i + 1)),
     warnings,
   );
 };
+
+/** Exports often wrap their records: `{"count": 2, "articles": [...]}`. */
+function recordsIn(value: unknown, warnings: string[]): unknown[] {
+  if (Array.isArray(value)) return value;
+  const fields = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const lists = fields.filter(([, field]) => Array.isArray(field) && field.length > 0 && field.every(isRecord));
+  const [list] = lists;
+  if (!list || lists.length > 1) return [value];
+  if (fields.length > 1) warnings.push(`only the list "${list[0]}" was read`);
+  return list[1] as unknown[];
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SEARCH_FUNCTION, searchDocuments, searchTool } from "./search";
+import { prepareSearch, SEARCH_FUNCTION, searchDocuments, searchTool } from "./search";
 
 const corpus = [
   { id: "river", title: "Oder", text: "The Oder is a river. It passes Zürich in no map." },
@@ -55,6 +55,29 @@ describe("searchDocuments", () => {
 
   it("refuses an impossible limit", () => {
     expect(() => searchDocuments(corpus, "river", 0)).toThrow("limit must be a positive integer; got 0");
+  });
+});
+
+describe("prepareSearch", () => {
+  const large = () =>
+    Array.from({ length: 5_000 }, (_, i) => ({ id: `d${i}`, title: `Title ${i}`, text: `word${i % 7} text` }));
+
+  it("finds the same as without it, and lets other work come between", async () => {
+    const [prepared, plain] = [large(), large()];
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 0);
+    await Promise.all([prepareSearch(prepared), prepareSearch(prepared)]);
+    clearInterval(timer);
+    expect(ticks).toBeGreaterThan(0);
+    await prepareSearch(prepared);
+    for (const query of ["word3", "title 4321", "text"]) {
+      expect(searchDocuments(prepared, query, 20)).toEqual(searchDocuments(plain, query, 20));
+    }
+  });
+
+  it("is done by the tool", async () => {
+    const [first, second] = await Promise.all([1, 2].map(() => searchTool(large(), 1).run({ query: "4321" })));
+    expect([first?.[0]?.id, second?.[0]?.id]).toEqual(["d4321", "d4321"]);
   });
 });
 

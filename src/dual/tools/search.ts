@@ -52,15 +52,49 @@ function normalizeTerm(term: string): string {
   return term.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
+/** Documents that are indexed at once; after so many the thread takes a breath. */
+const INDEX_STEP = 1_000;
+
+function emptyIndex(): MiniSearch {
+  return new MiniSearch({ fields: ["title", "text"], tokenize, processTerm: normalizeTerm });
+}
+
+/** Positions stand for ids: they break ties, and a corpus may repeat an id. */
+function numbered(corpus: readonly SearchableDocument[]) {
+  return corpus.map(({ title, text }, position) => ({ id: position, title, text }));
+}
+
 function indexOf(corpus: readonly SearchableDocument[]): MiniSearch {
   let index = indexes.get(corpus);
   if (!index) {
-    index = new MiniSearch({ fields: ["title", "text"], tokenize, processTerm: normalizeTerm });
-    // Positions stand for ids: they break ties, and a corpus may repeat an id.
-    index.addAll(corpus.map(({ title, text }, position) => ({ id: position, title, text })));
+    index = emptyIndex();
+    index.addAll(numbered(corpus));
     indexes.set(corpus, index);
   }
   return index;
+}
+
+const preparations = new WeakMap<readonly SearchableDocument[], Promise<void>>();
+
+/**
+ * Builds the index of a corpus in steps, so that a large one does not hold up its thread. Searching does it by itself;
+ * done before, it spares the first search the wait.
+ */
+export async function prepareSearch(corpus: readonly SearchableDocument[]): Promise<void> {
+  if (indexes.has(corpus)) return;
+  if (corpus.length <= INDEX_STEP) {
+    indexOf(corpus);
+    return;
+  }
+  let preparation = preparations.get(corpus);
+  if (!preparation) {
+    const index = emptyIndex();
+    preparation = index.addAllAsync(numbered(corpus), { chunkSize: INDEX_STEP }).then(() => {
+      indexes.set(corpus, index);
+    });
+    preparations.set(corpus, preparation);
+  }
+  await preparation;
 }
 
 /**
@@ -94,6 +128,7 @@ export function searchTool(corpus: readonly SearchableDocument[], results = DEFA
     cost: { requests: 0 },
     async run(args) {
       const query = String(args.query);
+      await prepareSearch(corpus);
       const documents = searchDocuments(corpus, query, results);
       if (documents.length === 0) throw new Error(`No document matches "${query}". Try other words.`);
       return documents;
