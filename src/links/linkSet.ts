@@ -2,6 +2,7 @@
  * All links of a recursion in one file: a safetensors file whose tensors are named `inner/<agent>/<parameter>` and
  * `outer/<from>/<to>/<parameter>`, with a JSON manifest in its metadata that says which agents the links belong to and
  * how they were trained. Shipped sets (public/links/<id>/) have the manifest beside it once more, to be read first.
+ * The file of a training run (src/train/trainingFile.ts) is such a set with further tensors, named `training/...`.
  */
 import { z } from "zod";
 import { parseSafetensors, type SafetensorsTensor, writeSafetensors } from "../checkpoint/safetensors";
@@ -51,6 +52,9 @@ export type LinkSetManifest = z.infer<typeof manifestSchema>;
 export const LINK_SET_MANIFEST = "links.json";
 export const LINK_SET_WEIGHTS = "links.safetensors";
 const METADATA = "twinloop.links";
+
+/** Begins the names of tensors that a training run needs to go on, and that are no part of the set. */
+export const TRAINING_PREFIX = "training/";
 
 const innerPrefix = (agent: string) => `inner/${agent}/`;
 const outerPrefix = (from: string, to: string) => `outer/${from}/${to}/`;
@@ -133,7 +137,7 @@ export function readLinkSet(file: string, bytes: Uint8Array): LinkSet {
     throw new LinkError(`${file}: its metadata have no "${METADATA}": it is no set of links`);
   }
   const { format: _, version: __, inner, outer, ...rest } = parseLinkSetManifest(file, text);
-  const unused = new Set(tensors);
+  const unused = new Set(tensors.filter((tensor) => !tensor.name.startsWith(TRAINING_PREFIX)));
   const take = (label: string, prefix: string, config: LinkConfig): StoredLink => {
     const own: SafetensorsTensor[] = [];
     for (const tensor of tensors) {

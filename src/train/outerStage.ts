@@ -1,0 +1,95 @@
+/**
+ * The outer loop: frozen agents think in latents round after round, and only the last agent's answer in the last round
+ * is scored; gradients flow back through all rounds into the links.
+ * Source: RecursiveMAS (arXiv 2604.25917, section 3) and its released trainer. What differs: by default messages come
+ * from the agents' own rollouts, as at inference, and the number of rounds changes from step to step.
+ */
+import { Random } from "../random/random";
+import type { RecursionSystem } from "../recursion/agent";
+import type { SlotFill } from "../recursion/promptBatch";
+import { RecursionBatch } from "../recursion/recursionBatch";
+import { unrollSteps } from "../recursion/unroll";
+import { add, scale } from "../tensor/ops/elementwise";
+import { crossEntropy } from "../tensor/ops/losses";
+import type { Tape } from "../tensor/tape";
+import type { Tensor } from "../tensor/tensor";
+import { trainingSeeds } from "./questionSeeds";
+import type { OuterSettings } from "./settings";
+import type { LinkStage, NamedLink, RecordedStep, TrainingTask, Validation } from "./stage";
+
+const ROUNDS_STREAM = 0x40d5;
+
+export class OuterStage implements LinkStage {
+  constructor(
+    private readonly tape: Tape,
+    private readonly system: RecursionSystem,
+    private readonly task: TrainingTask,
+    private readonly settings: OuterSettings,
+    readonly trained: readonly NamedLink[],
+    readonly frozen: readonly NamedLink[],
+  ) {}
+
+  /** Rounds of a step: a function of the run's seed and the step. */
+  roundsOf(step: number): number {
+    const { seed, roundsMix } = this.settings;
+    return new Random(seed, ROUNDS_STREAM + step).pick(roundsMix);
+  }
+
+  record(step: number): RecordedStep {
+    const { seed, batch } = this.settings;
+    return this.lossOf(trainingSeeds(seed, step, batch), this.roundsOf(step));
+  }
+
+  async validate(): Promise<Validation> {
+    throw new Error("not yet");
+  }
+
+  private lossOf(seeds: readonly number[], rounds: number): RecordedStep {
+    const { tape, system, settings } = this;
+    const { latentSteps, feedback, truncateRounds, earlierRoundsWeight } = settings;
+    const batch = new RecursionBatch(
+      system,
+      seeds.map((seed) => this.task.question(seed)),
+    );
+    const messages: Tensor[][] = Array.from({ length: rounds }, () => []);
+    /** What the last agent would read if a round were the last one. */
+    const earlier: { round: number; fills: readonly SlotFill[] }[] = [];
+    let last: readonly SlotFill[] = [];
+    let tokens = 0;
+    const gradientRounds = truncateRounds > 0 ? Math.min(truncateRounds, rounds) : rounds;
+    try {
+      for (const event of unrollSteps(batch, { rounds, latentSteps, feedback, gradientRounds })) {
+        if (event.type === "turn" || event.type === "answer") {
+          const { agent, round } = event.turn;
+          tokens += batch
+            .prompts(agent, round)
+            .lengths(event.fills)
+            .reduce((a, b) => a + b, 0);
+        }
+        if (event.type === "thought") tokens += batch.size;
+        if (event.type === "message") {
+          event.message.vectors.retainGrad = true;
+          (messages[event.message.round - 1] as Tensor[]).push(event.message.vectors);
+        } else if (event.type === "turn" && event.turn.isWriter) {
+          earlier.push({ round: event.turn.round, fills: event.fills });
+        } else if (event.type === "answer") {
+          last = event.fills;
+        }
+      }
+      const head = batch.head;
+      const answerLoss = (round: number, fills: readonly SlotFill[]) =>
+        tape.scope(() => {
+          const { hidden, targets } = batch.answerRows(fills, { rounds: round });
+          return crossEntropy(hidden, head, targets);
+        });
+      let loss = answerLoss(rounds, last);
+      const counted = earlierRoundsWeight > 0 ? earlier.filter(({ round }) => round > rounds - gradientRounds) : [];
+      for (const { round, fills } of counted) {
+        loss = add(loss, scale(answerLoss(round, fills), earlierRoundsWeight / counted.length));
+      }
+      return { loss, messages, rounds, tokens };
+    } finally {
+      batch.dispose();
+    }
+  }
+}
