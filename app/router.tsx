@@ -15,6 +15,10 @@ import { App } from "./App";
 import { NotFound } from "./components/NotFound";
 import { RoomFailed } from "./components/RoomFailed";
 import { DEFAULTS as DUAL_SYSTEM_DEFAULTS, searchSchema as dualSystemSearch } from "./rooms/dualSystem/search";
+import {
+  DEFAULTS as LATENT_RECURSION_DEFAULTS,
+  searchSchema as latentRecursionSearch,
+} from "./rooms/latentRecursion/search";
 import { strings } from "./strings";
 
 const { rooms } = strings;
@@ -38,8 +42,17 @@ const dualSystemRoute = createRoute({
   component: lazyRouteComponent(() => import("./rooms/dualSystem/DualSystemRoom"), "DualSystemRoom"),
 });
 
+const latentRecursionRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/latent-recursion",
+  staticData: { room: rooms.latentRecursion },
+  validateSearch: latentRecursionSearch,
+  search: { middlewares: [stripSearchParams(LATENT_RECURSION_DEFAULTS)] },
+  component: lazyRouteComponent(() => import("./rooms/latentRecursion/LatentRecursionRoom"), "LatentRecursionRoom"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([indexRoute, dualSystemRoute]),
+  routeTree: rootRoute.addChildren([indexRoute, dualSystemRoute, latentRecursionRoute]),
   history: createHashHistory(),
   // A room in an old tab may be gone from the server after an update.
   defaultErrorComponent: RoomFailed,

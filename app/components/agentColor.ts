@@ -7,12 +7,12 @@
 const HUES = [5, 275, 200, 110, 325, 240] as const;
 
 /** Contrast to the page grows from round to round, at least 3:1 from the first on. */
-const LIGHTNESS = { light: [0.66, 0.38], dark: [0.55, 0.88] } as const;
+const LIGHTNESS = { light: [0.68, 0.45], dark: [0.55, 0.88] } as const;
 
 /** @param share how far the round is into the run, 0 to 1 */
 export function agentColor(agent: number, share: number, dark: boolean): string {
   const [from, to] = LIGHTNESS[dark ? "dark" : "light"];
-  return `oklch(${(from + (to - from) * share).toFixed(3)} 0.15 ${HUES[agent % HUES.length]})`;
+  return `oklch(${(from + (to - from) * share).toFixed(3)} 0.16 ${HUES[agent % HUES.length]})`;
 }
 
 /** How far a round is into a run; the only round counts as the last one. */

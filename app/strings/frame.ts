@@ -3,7 +3,7 @@ import { problems } from "./problems";
 
 export const frame = {
   product: "Twinloop",
-  tagline: "Two-system research agents, live in this tab",
+  tagline: "Small agents that research, recurse and train in this tab",
   skipToRun: "Skip to the run",
   lightScheme: "Switch to the light colour scheme",
   darkScheme: "Switch to the dark colour scheme",
@@ -13,6 +13,7 @@ export const frame = {
   rooms: {
     label: "Rooms",
     dualSystem: { title: "Dual-system run", question: "How does System 1 keep System 2's context small?" },
+    latentRecursion: { title: "Latent recursion", question: "What passes between agents when no words do?" },
   },
 
   roomFailed: {

@@ -1,5 +1,6 @@
 /** Every sentence that the page shows, one file a room. Functions take what they name, already formatted. */
 import { dualSystem } from "./dualSystem";
 import { frame } from "./frame";
+import { latentRecursion } from "./latentRecursion";
 
-export const strings = { ...frame, dualSystem } as const;
+export const strings = { ...frame, dualSystem, latentRecursion } as const;

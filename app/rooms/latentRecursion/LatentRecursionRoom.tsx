@@ -1,0 +1,151 @@
+/** What passes between agents when no words do: a ring of agents, its thoughts and its messages, drawn as they come. */
+import { useHotkeys } from "@mantine/hooks";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
+import { BusyElsewhere } from "../../components/BusyElsewhere";
+import { ErrorCard } from "../../components/ErrorCard";
+import { Frame } from "../../components/Frame";
+import { RoomFrame } from "../../components/RoomFrame";
+import { RELAY_MODELS, RELAY_RING } from "../../models";
+import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
+import { useJob } from "../../stores/jobStore";
+import { clearLatentSelection } from "../../stores/latentStore";
+import { fetchShippedLinks, useLinks } from "../../stores/linksStore";
+import { isBusy, type RecursionRun, runRecursions, stopRecursion, useRecursion } from "../../stores/recursionStore";
+import { strings } from "../../strings";
+import { ControlPanel } from "./ControlPanel";
+import { EmptySteps } from "./EmptySteps";
+import { Hands } from "./Hands";
+import classes from "./LatentRecursionRoom.module.css";
+import { freshSeed } from "./QuestionForm";
+import { Ring } from "./Ring";
+import { useRunView } from "./RunView";
+import { needsSet, questionOf, type RoomSearch, relaySpec, toRequest } from "./search";
+
+const route = getRouteApi("/latent-recursion");
+const text = strings.latentRecursion;
+
+export function LatentRecursionRoom() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const busy = useRecursion(isBusy);
+  const { problem, runs, shown } = useRecursion();
+  const hopeless = useEngine(isHopeless);
+  const taken = useJob(({ job }) => job !== undefined && job !== "recursion");
+  const links = useLinks();
+  useEffect(() => {
+    wantModels(RELAY_MODELS);
+    void fetchShippedLinks();
+  }, []);
+  const update = (change: Partial<RoomSearch>) =>
+    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
+  useHotkeys([["Escape", () => (busy ? stopRecursion() : clearLatentSelection())]], []);
+  useHotkeys([["N", () => !busy && update({ seed: freshSeed(), chain: undefined, holders: undefined })]]);
+
+  const found = useMemo(() => questionOf(relaySpec(search)), [search]);
+  const linksProblem = needsSet(search) && !links.sets[search.links] ? links.problems[search.links] : undefined;
+  const canRun = "question" in found && !hopeless && !taken && (!needsSet(search) || links.sets[search.links]);
+  const onRun = (compare: boolean) => {
+    clearLatentSelection();
+    const first = toRequest(search, compare ? "latent" : search.passing);
+    void runRecursions(compare ? [first, toRequest(search, "text")] : [first]);
+    document.getElementById("main")?.scrollIntoView({ block: "nearest" });
+  };
+  const run = runs.find(({ id }) => id === shown);
+  const shared = {
+    title: strings.rooms.latentRecursion.title,
+    lead: <Lead />,
+    panel: <ControlPanel search={search} update={update} busy={busy} onRun={canRun ? onRun : undefined} />,
+  };
+  const notices = (
+    <>
+      <BusyElsewhere own="recursion" />
+      {problem && <ErrorCard problem={problem} />}
+      {linksProblem && <ErrorCard problem={linksProblem} onRetry={() => void fetchShippedLinks()} />}
+    </>
+  );
+  if (run && run.events.length > 0) {
+    return <WithRun key={run.id} run={run} search={search} update={update} notices={notices} {...shared} />;
+  }
+  return (
+    <RoomFrame {...shared}>
+      <div className={classes.parts}>
+        {notices}
+        {"question" in found && (
+          <Frame title={text.ring.title} hint={text.ring.hint}>
+            <EmptyRing rounds={search.rounds} question={found.question} />
+          </Frame>
+        )}
+        <EmptySteps waiting={busy} />
+      </div>
+    </RoomFrame>
+  );
+}
+
+interface WithRunProps {
+  run: RecursionRun;
+  search: RoomSearch;
+  update: (change: Partial<RoomSearch>) => void;
+  notices: React.ReactNode;
+  title: string;
+  lead: React.ReactNode;
+  panel: React.ReactNode;
+}
+
+function WithRun({ run, search, update, notices, ...frame }: WithRunProps) {
+  const found = useMemo(() => questionOf(run.relay), [run.relay]);
+  const view = useRunView({
+    run,
+    question: "question" in found ? found.question : undefined,
+    changed:
+      run.request !== undefined &&
+      JSON.stringify(run.request) !== JSON.stringify(toRequest(search, run.request.passing)),
+    fit: search.fit,
+    onFit: (fit) => update({ fit }),
+  });
+  return (
+    <RoomFrame {...frame} inspector={view?.inspector}>
+      <div className={classes.parts}>
+        {notices}
+        {view?.main}
+      </div>
+    </RoomFrame>
+  );
+}
+
+interface EmptyRingProps {
+  rounds: number;
+  question: React.ComponentProps<typeof Hands>["question"];
+}
+
+function EmptyRing({ rounds, question }: EmptyRingProps) {
+  const models = useEngine((state) => state.models);
+  const agents = RELAY_RING.map(({ role, model }) => ({
+    role,
+    hiddenSize: models.find(({ id }) => id === model)?.hiddenSize,
+  }));
+  const edges = agents.map((_, from) => ({ from, to: (from + 1) % agents.length }));
+  return (
+    <div className={classes.ring}>
+      <Ring
+        agents={agents}
+        edges={edges}
+        round={1}
+        rounds={rounds}
+        active={undefined}
+        sending={undefined}
+        idleLinks={false}
+      />
+      <Hands question={question} roles={agents.map(({ role }) => role)} />
+    </div>
+  );
+}
+
+function Lead() {
+  const { start, thoughts, end } = text.lead;
+  return (
+    <>
+      {start} <b>{thoughts}</b> {end}
+    </>
+  );
+}
