@@ -1,8 +1,12 @@
-/** Sets of links in folders. */
+/** Sets of links in folders: the shipped ones, and others. */
+import { existsSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { LINK_SET_MANIFEST, LINK_SET_WEIGHTS, type LinkSet, readLinkSetFiles } from "../links/linkSet";
 import { UsageError } from "./options";
+
+const SHIPPED = fileURLToPath(new URL("../../public/links", import.meta.url));
 
 /** @throws UsageError for a folder without the files; LinkError, CheckpointError for files that are wrong */
 export async function readLinkSetFolder(folder: string): Promise<LinkSet> {
@@ -17,4 +21,15 @@ export async function readLinkSetFolder(folder: string): Promise<LinkSet> {
     files.set(name, bytes);
   }
   return readLinkSetFiles(files);
+}
+
+/** The first shipped set that was trained on a task, for so many agents; undefined without one. */
+export async function shippedLinkSet(task: string, agents: number, shipped = SHIPPED): Promise<LinkSet | undefined> {
+  if (!existsSync(shipped)) return undefined;
+  const folders = readdirSync(shipped, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  for (const { name } of folders.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const set = await readLinkSetFolder(join(shipped, name));
+    if (set.task === task && set.agents.length === agents) return set;
+  }
+  return undefined;
 }

@@ -164,7 +164,7 @@ class Run {
         } else if (step.type === "thought") {
           meter.thought(agent, lengths, step.step);
           await this.emitThought(step);
-        } else {
+        } else if (step.type === "message") {
           meter.message(batch.system.outerLinks[step.edge]?.multiplyAdds ?? 0, latentSteps * batch.size);
           await this.emitMessage(step);
         }

@@ -41,10 +41,13 @@ export async function answerWithTools(
   const results = batch.questions.map(async (question, index) => {
     const messages = question.messages({ agent, round, register: batch.register });
     const asked = messages.filter(({ role }) => role === "user").map(({ content }) => content);
-    const latents = await prompt.latents(index);
-    // Slots that hold no vectors hold nothing.
+    const contents = await prompt.contents(index);
+    const vectors = contents.filter((content) => content instanceof Float32Array);
     let slot = 0;
-    const text = asked.join("\n").replaceAll(SLOT, () => (latents[slot++] === undefined ? "" : LATENT_MARKER));
+    const text = asked.join("\n").replaceAll(SLOT, () => {
+      const content = contents[slot++] ?? [];
+      return content instanceof Float32Array ? LATENT_MARKER : language.tokenizer.decode(content);
+    });
     const result = await research(text, {
       system1: language,
       maxTurns: DEFAULT_TOOL_TURNS,

@@ -75,7 +75,7 @@ export interface Unrolled {
  */
 export function* unrollSteps(batch: RecursionBatch, options: UnrollOptions): Generator<UnrollStep, void, void> {
   const { rounds, latentSteps, gradientRounds = rounds, feedback = "rollout", order } = options;
-  for (const [name, value] of Object.entries({ latentSteps, gradientRounds })) {
+  for (const [name, value] of Object.entries({ rounds, latentSteps, gradientRounds })) {
     if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} is ${value}, and must be at least 1`);
   }
   if (order && order.length !== batch.size) {

@@ -1,12 +1,18 @@
 /** `eval recursion`: what latent messages are worth, against text, untrained links, and the last agent alone. */
 import type { LinkSet } from "../../links/linkSet";
-import { type ConditionResult, conditionOf, evaluateRecursion, needsTraining } from "../../recursion/evaluate";
+import {
+  CONDITIONS,
+  type ConditionResult,
+  conditionOf,
+  evaluateRecursion,
+  needsTraining,
+} from "../../recursion/evaluate";
 import { type LinkedSystem, linkSystem } from "../../recursion/linkSetSystem";
 import { distillationPattern, mixturePattern, type Pattern, sequentialPattern } from "../../recursion/pattern";
 import { relayEvaluationQuestions, relayFitQuestions } from "../../recursion/relayEvaluation";
 import type { RelayDeal } from "../../world/relay";
 import { command } from "../command";
-import { readLinkSetFolder } from "../linkFolder";
+import { readLinkSetFolder, shippedLinkSet } from "../linkFolder";
 import { jsonFlag, MAX_SEED } from "../modelOptions";
 import { choice, flag, integer, integers, text, UsageError, words } from "../options";
 import { percent, table } from "../table";
@@ -14,6 +20,7 @@ import { percent, table } from "../table";
 /** Questions that ridge fits are made on. */
 const FIT_QUESTIONS = 192;
 const DEFAULT_LATENT_STEPS = 4;
+const DEFAULT_LINKS = ["trained", "identity", "ridge", "zero", "shuffled", "text", "solver"];
 const DEFAULT_AGENTS = "twinloop-relay-s,twinloop-relay-m,twinloop-relay-s";
 
 const PATTERNS = { sequential: sequentialPattern, distillation: distillationPattern, mixture: mixturePattern };
@@ -37,14 +44,14 @@ export const evalRecursionCommand = command({
     rounds: integers({ value: "R,...", min: 1, max: 32, fallback: [1, 2, 3], help: "rounds to measure after" }),
     links: words({
       value: "L,...",
-      fallback: ["trained", "identity", "ridge", "zero", "shuffled", "text", "solver"],
-      help:
-        "trained, identity, ridge, softEmbedding, zero, noise, shuffled, swapped, text, textNote, textPadded, solver, " +
-        "or inner+outer such as identity+trained (without a --links-dir: those that need no training)",
+      help: `${CONDITIONS.map(({ name }) => name).join(", ")}, or inner+outer such as identity+trained`,
     }),
     n: integer({ value: "N", min: 1, max: 100_000, required: true, help: "how many questions" }),
     seed: integer({ value: "S", min: 0, max: MAX_SEED, required: true, help: "of questions, noise and shuffling" }),
-    "links-dir": text({ value: "DIR", help: "trained links: a folder with links.json and links.safetensors" }),
+    "links-dir": text({
+      value: "DIR",
+      help: "trained links: a folder with links.json and links.safetensors (default: the shipped ones)",
+    }),
     agents: text({ value: "ID,...", help: "models of the agents, by turn (default: those of the links)" }),
     pattern: choice<PatternName>({
       value: "P",
@@ -65,17 +72,23 @@ export const evalRecursionCommand = command({
     json: jsonFlag,
   },
   async run(values, context) {
-    const { n, seed, task, hops, rounds } = values;
-    const set = values["links-dir"] === undefined ? undefined : await readLinkSetFolder(values["links-dir"]);
+    const { n, seed, task, hops, rounds, agents } = values;
     const pattern = PATTERNS[values.pattern]();
-    const conditions = values.links.map(conditionNamed);
-    const untrained = conditions.filter((condition) => set || !needsTraining(condition));
-    const wanted = values.links.join();
-    if (untrained.length < conditions.length && wanted !== DEFAULT_LINKS) {
-      const names = conditions.filter(needsTraining).map(({ name }) => name);
+    const folder = values["links-dir"];
+    // Other agents than those of the shipped links have none.
+    const shipped = folder === undefined && agents === undefined;
+    const set = shipped
+      ? await shippedLinkSet(task, pattern.roles.length)
+      : folder === undefined
+        ? undefined
+        : await readLinkSetFolder(folder);
+    const wanted = (values.links ?? DEFAULT_LINKS).map(conditionNamed);
+    const conditions = wanted.filter((condition) => set || !needsTraining(condition));
+    if (values.links && conditions.length < wanted.length) {
+      const names = wanted.filter(needsTraining).map(({ name }) => name);
       throw new UsageError(`--links: ${names.join(", ")} needs trained links: name a --links-dir`);
     }
-    const ids = modelIds(values.agents, set, pattern);
+    const ids = modelIds(agents, set, pattern);
     const found = await Promise.all(ids.map((id) => context.models.find(id)));
     const byId = new Map(ids.map((id, i) => [id, found[i]]));
     const models = new Map(
@@ -99,7 +112,7 @@ export const evalRecursionCommand = command({
         ...(linked && { trained: linked.system }),
         questions: relayEvaluationQuestions(seed, n, options),
         fitQuestions: relayFitQuestions(seed, FIT_QUESTIONS, options),
-        conditions: untrained,
+        conditions,
         rounds,
         latentSteps: values["latent-steps"] ?? trainedSteps(set) ?? DEFAULT_LATENT_STEPS,
         task,
@@ -114,8 +127,6 @@ export const evalRecursionCommand = command({
     }
   },
 });
-
-const DEFAULT_LINKS = "trained,identity,ridge,zero,shuffled,text,solver";
 
 function conditionNamed(name: string) {
   try {
