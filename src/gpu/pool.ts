@@ -2,7 +2,10 @@
 import type { Gpu } from "./device";
 
 export class BufferPool {
+  /** By size and usage; the oldest buffer of each comes last and is taken first. */
   private readonly free = new Map<string, GPUBuffer[]>();
+  private readonly ages = new WeakMap<GPUBuffer, number>();
+  private made = 0;
 
   /** @param keptPerSize free buffers of one size and usage beyond this many are ended */
   constructor(
@@ -31,8 +34,21 @@ export class BufferPool {
     const key = `${buffer.size} ${buffer.usage}`;
     const same = this.free.get(key) ?? [];
     this.free.set(key, same);
-    if (same.length < this.keptPerSize) same.push(buffer);
-    else this.gpu.free(buffer);
+    if (same.length >= this.keptPerSize) {
+      this.gpu.free(buffer);
+      return;
+    }
+    // Not the one that was given back last: work that repeats itself shall get the same buffers each time, as bind
+    // groups are made for them.
+    const age = this.ages.get(buffer) ?? this.made++;
+    this.ages.set(buffer, age);
+    let [low, high] = [0, same.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.ages.get(same[middle] as GPUBuffer) as number) > age) low = middle + 1;
+      else high = middle;
+    }
+    same.splice(low, 0, buffer);
   }
 
   /** Ends all free buffers. */

@@ -7,11 +7,18 @@ import type { Gpu } from "../gpu/device";
 import type { Binding, Kernel, KernelSource } from "../gpu/kernel";
 import { BufferPool } from "../gpu/pool";
 
+/** Words of a `var<uniform>`, given a place in memory when the work is submitted. */
+export class Uniform {
+  constructor(readonly words: readonly number[]) {}
+}
+
+export type QueueBinding = Binding | Uniform;
+
 type Command =
   | {
       kind: "dispatch";
       source: KernelSource;
-      bindings: readonly Binding[];
+      bindings: readonly QueueBinding[];
       workgroups: number | readonly [number, number];
     }
   | { kind: "write"; buffer: GPUBuffer; data: ArrayBufferView }
@@ -20,15 +27,21 @@ type Command =
 /** Dispatches of one submit: few enough that no submit runs for seconds, where browsers take a device away. */
 const DISPATCHES_PER_SUBMIT = 64;
 
-/** Uniform buffers that stay for the next step, which mostly has the same sizes. */
-const KEPT_UNIFORMS = 4096;
+/** Uniforms of one submit, and bytes from one to the next: what every device can bind at. */
+const UNIFORMS_PER_SUBMIT = 2 * DISPATCHES_PER_SUBMIT;
+const UNIFORM_STEP = 256;
 
 export class CommandQueue {
   private commands: Command[] = [];
   /** Buffers whose allocation the device has not confirmed yet. */
   private allocations: Promise<unknown>[] = [];
   private readonly pool: BufferPool;
-  private readonly uniforms = new Map<string, GPUBuffer>();
+  /**
+   * Uniforms of one submit, each at a place that follows from its dispatch alone: a training step like the one before
+   * then has the same bindings, and its bind groups exist.
+   */
+  private uniforms: GPUBuffer | undefined;
+  private readonly uniformWords = new Uint32Array((UNIFORMS_PER_SUBMIT * UNIFORM_STEP) / 4);
   private readonly kernels = new Map<KernelSource, Kernel>();
   private readonly taken = new Map<GPUBuffer, number>();
   private tail: Promise<void> = Promise.resolve();
@@ -68,31 +81,17 @@ export class CommandQueue {
     if (!this.broken.has(buffer)) this.pool.give(buffer);
   }
 
-  /** A `var<uniform>` of these words; the same words give the same buffer, which never changes. */
-  uniform(words: readonly number[]): GPUBuffer {
-    const key = words.join(" ");
-    let buffer = this.uniforms.get(key);
-    if (buffer) {
-      // The least recently used ones stand first.
-      this.uniforms.delete(key);
-    } else {
-      const length = Math.ceil(words.length / 4) * 4;
-      const usage = GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
-      const made = this.gpu.allocateNow("sizes of an operation", length * 4, usage);
-      this.expect(made.ready);
-      buffer = made.buffer;
-      this.gpu.write(
-        buffer,
-        0,
-        Uint32Array.from({ length }, (_, i) => words[i] ?? 0),
-      );
-    }
-    this.uniforms.set(key, buffer);
-    return buffer;
+  /** A `var<uniform>` of these words, at most 64 of them. */
+  uniform(words: readonly number[]): Uniform {
+    return new Uniform(words);
   }
 
   /** As `DispatchEncoder.dispatch`. The same source must be the same object each time. */
-  dispatch(source: KernelSource, bindings: readonly Binding[], workgroups: number | readonly [number, number]): void {
+  dispatch(
+    source: KernelSource,
+    bindings: readonly QueueBinding[],
+    workgroups: number | readonly [number, number],
+  ): void {
     this.commands.push({ kind: "dispatch", source, bindings, workgroups });
   }
 
@@ -134,8 +133,8 @@ export class CommandQueue {
     this.pool.drain();
     // Staging for read-backs.
     this.gpu.pool.drain();
-    for (const buffer of this.uniforms.values()) this.gpu.free(buffer);
-    this.uniforms.clear();
+    if (this.uniforms) this.gpu.free(this.uniforms);
+    this.uniforms = undefined;
   }
 
   private expect(ready: Promise<unknown> | undefined): void {
@@ -165,17 +164,36 @@ export class CommandQueue {
       }),
     );
     if (this.isDisposed) throw new Error("the tape has been disposed of");
+    const { uniformWords } = this;
+    this.uniforms ??= await this.gpu.allocate(
+      "sizes of operations",
+      uniformWords.byteLength,
+      GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST,
+    );
+    const uniforms = this.uniforms;
     let encoder = this.gpu.encode("tensor operations");
     let encoded = 0;
+    let placed = 0;
     const submit = () => {
+      // In order on the device: after what was submitted before, which reads what stood there.
+      if (placed > 0) this.gpu.write(uniforms, 0, uniformWords.subarray(0, (placed * UNIFORM_STEP) / 4));
       encoder.submit();
       encoder = this.gpu.encode("tensor operations");
       encoded = 0;
+      placed = 0;
+    };
+    const place = (binding: QueueBinding): Binding => {
+      if (!(binding instanceof Uniform)) return binding;
+      const offset = placed++ * UNIFORM_STEP;
+      uniformWords.set(binding.words, offset / 4);
+      return { buffer: uniforms, offset, size: Math.ceil(binding.words.length / 4) * 16 };
     };
     for (const command of commands) {
       if (command.kind === "dispatch") {
-        if (encoded >= DISPATCHES_PER_SUBMIT) submit();
-        encoder.dispatch(this.kernels.get(command.source) as Kernel, command.bindings, command.workgroups);
+        const own = command.bindings.filter((binding) => binding instanceof Uniform).length;
+        if (encoded >= DISPATCHES_PER_SUBMIT || placed + own > UNIFORMS_PER_SUBMIT) submit();
+        const bindings = command.bindings.map(place);
+        encoder.dispatch(this.kernels.get(command.source) as Kernel, bindings, command.workgroups);
         encoded++;
       } else if (command.kind === "clear") {
         encoder.clear(command.buffer, 0, command.bytes);
@@ -186,17 +204,7 @@ export class CommandQueue {
         this.gpu.write(command.buffer, 0, command.data);
       }
     }
-    encoder.submit();
-    this.trimUniforms();
-  }
-
-  private trimUniforms(): void {
-    if (this.commands.length > 0) return;
-    for (const [key, buffer] of this.uniforms) {
-      if (this.uniforms.size <= KEPT_UNIFORMS) return;
-      this.uniforms.delete(key);
-      this.gpu.free(buffer);
-    }
+    submit();
   }
 }
 

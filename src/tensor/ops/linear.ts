@@ -1,6 +1,7 @@
 /** y = x W^T + b, with a frozen or a trainable weight. */
 import type { Gpu } from "../../gpu/device";
 import type { Binding } from "../../gpu/kernel";
+import type { QueueBinding } from "../queue";
 import { fixedSubgroup } from "../rowKernels";
 import { kernel, type ShaderName } from "../shaders";
 import type { Tape } from "../tape";
@@ -86,7 +87,7 @@ export function productForward(tape: Tape, x: Tensor, rows: WeightRows, output: 
   if (padded(output.columns) - output.columns >= 2) queue.clear(output.buffer, output.bytes);
   const product = queue.uniform([x.pitch / 4, output.columns, output.pitch / 2, 0, kind]);
   const pass = queue.uniform([x.rows, 0, 0]);
-  const bindings: Binding[] = [pass, x.buffer, binding(rows), bias?.buffer ?? x.buffer, output.buffer, product];
+  const bindings: QueueBinding[] = [pass, x.buffer, binding(rows), bias?.buffer ?? x.buffer, output.buffer, product];
   const SUBGROUP = fixedSubgroup(gpu);
   if (SUBGROUP) {
     const ROWS = x.rows <= 4 ? 4 : 16;
