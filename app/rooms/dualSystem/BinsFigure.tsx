@@ -1,11 +1,11 @@
 /** The bins of a turn as columns under a capacity line, each document a block as high as its tokens. */
 import type { TraceEvent } from "../../../src/index";
+import { documentColor } from "../../components/documentColor";
 import type { TurnView } from "../../engine/runView";
 import { formatCount, formatPercent, formatPlural } from "../../format";
 import { useSelection } from "../../stores/selectionStore";
 import { strings } from "../../strings";
 import classes from "./BinsFigure.module.css";
-import { documentColor } from "./documentColor";
 import { Selectable } from "./Selectable";
 
 type Packed = Extract<TraceEvent, { type: "packed" }>;

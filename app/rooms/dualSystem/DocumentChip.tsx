@@ -1,6 +1,7 @@
 /** The number of a document in its own colour. */
+
+import { documentColor } from "../../components/documentColor";
 import classes from "./DocumentChip.module.css";
-import { documentColor } from "./documentColor";
 
 export function DocumentChip({ index }: { index: number }) {
   return (

@@ -1,12 +1,12 @@
 /** What the tool of a turn returned: every document as long as its tokens. */
 
 import { Loader } from "@mantine/core";
+import { documentColor } from "../../components/documentColor";
 import { rawTokensOf, type TurnView } from "../../engine/runView";
 import { formatCount, formatDuration, formatPlural } from "../../format";
 import { useSelection } from "../../stores/selectionStore";
 import { strings } from "../../strings";
 import { DocumentChip } from "./DocumentChip";
-import { documentColor } from "./documentColor";
 import { CellLabel } from "./LaneLabel";
 import { Selectable } from "./Selectable";
 import classes from "./ToolCell.module.css";
