@@ -1,6 +1,7 @@
 /** The public interface of the library. The page and other programs import from here and from `worker/` only. */
 export type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint/checkpoint";
 export type { ModelConfig } from "./checkpoint/config";
+export { urlSource } from "./checkpoint/sources";
 export type { FileKind } from "./corpus/parsed";
 export { findQuote, quoteSource } from "./corpus/quotes";
 export {
@@ -22,6 +23,7 @@ export type { DocumentSource, FileSource } from "./corpus/source";
 export { type DualEvaluation, evaluateDual } from "./dual/evaluate";
 export { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./dual/loop";
 export { NOTHING_RELEVANT } from "./dual/prompts";
+export { openReader, type Reader } from "./dual/reader";
 export type { Tool, ToolCost, ToolDocument, ToolNetwork } from "./dual/tool";
 export { NetworkSwitch } from "./dual/tools/network";
 export { type OpenAlexSettings, openAlex } from "./dual/tools/openAlex";
@@ -42,6 +44,9 @@ export type {
   TokenEvent,
 } from "./model/languageModel";
 export { martelloTothLowerBound, sumLowerBound } from "./packing/bounds";
+export { figuresOf, type PackingFigures, packingFigures } from "./packing/figures";
+export { guaranteedBins } from "./packing/guarantees";
+export { type BestPacking, bestPacking } from "./packing/optimum";
 export {
   type Bin,
   PACKING_ALGORITHMS,
@@ -51,6 +56,8 @@ export {
   pack,
   packingSteps,
 } from "./packing/pack";
+export { PackingStudy, type StudyOptions, type StudyRow } from "./packing/study";
+export { sampled, shuffled, TRAPS, type Trap, trap, uniformLengths, type Workload } from "./packing/workloads";
 export { Random } from "./random/random";
 export {
   checkSystem,
