@@ -10,6 +10,19 @@ import { GpuUnavailableError } from "./errors";
  * @throws GpuUnavailableError
  */
 export async function openNodeGpu(options: Omit<OpenGpuOptions, "gpu"> = {}): Promise<Gpu> {
+  const instance = await openDawn();
+  const gpu = await openGpu({ ...options, gpu: instance });
+  // Dawn crashes when its instance is collected before its device, and Node stays alive while it is referenced.
+  instances.set(gpu, instance);
+  void gpu.lost.then(() => instances.delete(gpu));
+  return gpu;
+}
+
+/**
+ * What browsers have as `navigator.gpu`; also defines WebGPU's globals.
+ * @throws GpuUnavailableError when Dawn cannot be loaded
+ */
+export async function openDawn(): Promise<GPU> {
   let dawn: typeof import("webgpu");
   try {
     dawn = await import("webgpu");
@@ -20,12 +33,7 @@ export async function openNodeGpu(options: Omit<OpenGpuOptions, "gpu"> = {}): Pr
   }
   Object.assign(globalThis, dawn.globals);
   paceDawn();
-  const instance = dawn.create([]);
-  const gpu = await openGpu({ ...options, gpu: instance });
-  // Dawn crashes when its instance is collected before its device, and Node stays alive while it is referenced.
-  instances.set(gpu, instance);
-  void gpu.lost.then(() => instances.delete(gpu));
-  return gpu;
+  return dawn.create([]);
 }
 
 const instances = new Map<Gpu, GPU>();

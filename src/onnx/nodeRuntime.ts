@@ -1,37 +1,44 @@
 /** onnxruntime-web in Node: its WebAssembly from the installed package; its WebGPU kernels on Dawn (npm package `webgpu`). */
-import { openNodeGpu } from "../gpu/nodeDevice";
+import { GpuUnavailableError } from "../gpu/errors";
+import { openDawn } from "../gpu/nodeDevice";
 import { type OnnxProvider, OnnxRuntime } from "./runtime";
 
+const opened = new Map<OnnxProvider, Promise<OnnxRuntime>>();
+
 /**
- * Loads onnxruntime-web; the first call of a process decides about threads.
+ * Loads onnxruntime-web, once in a process: what the first call says about threads holds for all.
  * @throws GpuUnavailableError when there is no device for "webgpu"
  */
-export async function nodeOnnxRuntime(provider: OnnxProvider, { threads = 1 } = {}): Promise<OnnxRuntime> {
-  if (provider === "wasm") {
-    const library = await import("onnxruntime-web");
-    library.env.wasm.numThreads = threads;
-    return new OnnxRuntime(provider, library);
-  }
-  await offerWebGpu();
+export function nodeOnnxRuntime(provider: OnnxProvider, { threads = 1 } = {}): Promise<OnnxRuntime> {
+  const known = opened.get(provider);
+  if (known) return known;
+  const opening = provider === "wasm" ? openWasm(threads) : openWebGpu();
+  opened.set(provider, opening);
+  opening.catch(() => opened.delete(provider));
+  return opening;
+}
+
+async function openWasm(threads: number): Promise<OnnxRuntime> {
+  const library = await import("onnxruntime-web");
+  library.env.wasm.numThreads = threads;
+  return new OnnxRuntime("wasm", library);
+}
+
+async function openWebGpu(): Promise<OnnxRuntime> {
+  const gpu = await openDawn();
+  // onnxruntime-web would say less.
+  if (!(await gpu.requestAdapter())) throw new GpuUnavailableError("noAdapter", "there is no WebGPU adapter");
+  offerWebGpu(gpu);
   const library = await import("onnxruntime-web/webgpu");
   library.env.wasm.numThreads = 1;
-  return new OnnxRuntime(provider, library);
+  return new OnnxRuntime("webgpu", library);
 }
 
 /** What browsers have: `navigator.gpu`, and a queue that takes the shared memory of WebAssembly. */
-async function offerWebGpu(): Promise<void> {
-  // Tells what is wrong where there is no adapter; onnxruntime-web would not.
-  const probe = await openNodeGpu();
-  probe.close();
-  if (isOffered) return;
-  isOffered = true;
-  const { create } = await import("webgpu");
-  const gpu = create([]);
+function offerWebGpu(gpu: GPU): void {
   const { navigator = {} } = globalThis as { navigator?: object };
-  Object.defineProperty(globalThis, "navigator", {
-    value: Object.assign(Object.create(navigator), { gpu }),
-    configurable: true,
-  });
+  const value = Object.assign(Object.create(navigator), { gpu });
+  Object.defineProperty(globalThis, "navigator", { value, configurable: true });
   const queue = GPUQueue.prototype;
   const { writeBuffer } = queue;
   queue.writeBuffer = function (
@@ -45,8 +52,6 @@ async function offerWebGpu(): Promise<void> {
     return writeBuffer.call(this, buffer, offset, isShared ? unshared(data) : data, ...range);
   };
 }
-
-let isOffered = false;
 
 /** Dawn's binding refuses views of shared memory. */
 function unshared({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array<ArrayBuffer> {
