@@ -61,22 +61,28 @@ export function integer(
 }
 
 /** Any finite number. */
-export function number(description: Description & Range & { fallback: number }): Option<number> {
+export function number(description: Description & Range): Option<number | undefined>;
+export function number(description: Description & Range & { fallback: number }): Option<number>;
+export function number(description: Description & Range & { fallback?: number }): Option<number | undefined> {
   return option(description, (given, name) => {
     if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(given) || !Number.isFinite(Number(given))) {
       throw new UsageError(`--${name} must be a number; got "${given}"`);
     }
     return inRange(Number(given), `--${name}`, "a number", description);
-  }) as Option<number>;
+  });
 }
 
 /** Whole numbers, separated by commas; at least one. */
+export function integers(description: Description & Range): Option<number[] | undefined>;
 export function integers(
   description: Description & Range & ({ required: true } | { fallback: number[] }),
-): Option<number[]> {
+): Option<number[]>;
+export function integers(
+  description: Description & Range & { required?: true; fallback?: number[] },
+): Option<number[] | undefined> {
   return option(description, (given, name) =>
     given.split(",").map((part, i) => wholeNumber(part.trim(), `--${name}: number ${i + 1}`, description)),
-  ) as Option<number[]>;
+  );
 }
 
 /** Texts that are not empty: `--name a b`, or the option several times. */
@@ -99,15 +105,21 @@ export function words(description: Description): Option<string[] | undefined> {
 
 /** One of some words. */
 export function choice<const C extends string>(
+  description: Description & { choices: readonly C[] },
+): Option<C | undefined>;
+export function choice<const C extends string>(
   description: Description & { choices: readonly C[]; fallback: NoInfer<C> },
-): Option<C> {
+): Option<C>;
+export function choice<const C extends string>(
+  description: Description & { choices: readonly C[]; fallback?: NoInfer<C> },
+): Option<C | undefined> {
   return option(description, (given, name) => {
     const found = description.choices.find((candidate) => candidate === given);
     if (found === undefined) {
       throw new UsageError(`--${name} must be one of ${description.choices.join(", ")}; got "${given}"`);
     }
     return found;
-  }) as Option<C>;
+  });
 }
 
 function option<T>(

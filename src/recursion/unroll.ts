@@ -135,8 +135,11 @@ interface Thought {
   thought: Tensor;
 }
 
-/** The agent's own thoughts: its last hidden state, through the inner link, is its next input. */
-function* rollout(
+/**
+ * The agent's own thoughts: its last hidden state, through the inner link, is its next input.
+ * @param run computes; with or without gradients
+ */
+export function* rollout(
   { model, innerLink }: RecursionAgent,
   prompts: PromptBatch,
   fills: readonly SlotFill[],

@@ -51,7 +51,10 @@ export const trainingEventSchema = z.discriminatedUnion("type", [
     loss: z.number(),
     /** Held-out questions behind the figures. */
     n: z.number().int(),
+    /** Inner stage: of messages whose nearest tokens spell the target. Outer stage: of answers after the most rounds. */
     accuracy: z.number().optional(),
+    /** Accuracy by the rounds that were run; outer stage only. */
+    byRounds: z.array(z.object({ rounds: z.number().int(), accuracy: z.number() })).optional(),
     samples: z.array(z.object({ question: z.string(), target: z.string(), output: z.string(), correct: z.boolean() })),
   }),
   base.extend({ type: z.literal("trainingSaved"), step, bytes: z.number() }),

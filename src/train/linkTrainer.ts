@@ -31,7 +31,8 @@ export interface LinkTrainerOptions {
    * trainer freezes and thaws them: it takes them over from trainers that were made before.
    */
   system: RecursionSystem;
-  task: TrainingTask;
+  /** What is trained on; made of the settings, as a restored run brings its own. */
+  task: (settings: TrainingSettings) => TrainingTask;
   settings: TrainingSettingsInput;
   onEvent?: TrainingSink;
   /** Called between steps with a file for `restore`, every so many steps. */
@@ -52,6 +53,7 @@ export class NotFiniteError extends TrainingError {
 
 interface Current {
   settings: TrainingSettings;
+  task: TrainingTask;
   stage: LinkStage;
   optimizer: AdamW;
   /** What the optimizer changes. */
@@ -196,7 +198,8 @@ export class LinkTrainer {
     if (this.isRunning && !this.isPaused) throw new TrainingError("pause or stop the run before another is restored");
     return this.work.run(async () => {
       this.checkAlive();
-      const problem = misfit(state, { ...this.options, stage: this.settings.stage });
+      const { system, task } = this.options;
+      const problem = misfit(state, { system, task: task(state.settings), stage: this.settings.stage });
       if (problem !== undefined) throw new TrainingError(`${label}: ${problem}`);
       this.current.optimizer.dispose();
       this.current = this.begin(state.settings, state);
@@ -213,7 +216,8 @@ export class LinkTrainer {
 
   private begin(settings: TrainingSettings, state?: TrainingState): Current {
     const { tape } = this;
-    const { system, task } = this.options;
+    const { system } = this.options;
+    const task = this.options.task(settings);
     const { trained, frozen } = thawLinks(system, settings);
     const stage =
       settings.stage === "inner"
@@ -233,7 +237,7 @@ export class LinkTrainer {
     const weights = trained.flatMap(({ link }) => link.parameters.map(({ tensor }) => tensor));
     const { weightDecay, maxNorm } = settings;
     const optimizer = tape.outsideScopes(() => new AdamW(tape, weights, { weightDecay, maxNorm }, memory));
-    return { settings, stage, optimizer, weights };
+    return { settings, task, stage, optimizer, weights };
   }
 
   private async stepAndLook(signal?: AbortSignal): Promise<void> {
@@ -311,9 +315,9 @@ export class LinkTrainer {
   }
 
   private async state(): Promise<TrainingState> {
-    const { settings, stage, optimizer } = this.current;
+    const { settings, task, stage, optimizer } = this.current;
     const { step, firstMoments, secondMoments } = await optimizer.save();
-    const { system, task } = this.options;
+    const { system } = this.options;
     let next = 0;
     const moments = new Map(
       stage.trained.map(({ name, link }): [string, LinkMoments] => {

@@ -1,4 +1,5 @@
 /** What is read back of a step beside its loss: gradient norms by link and by round, the cosine of the inner stage. */
+import type { Tape } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
 import type { NamedLink, RecordedStep } from "./stage";
 
@@ -46,4 +47,14 @@ export function linkNorms(links: readonly NamedLink[], norms: readonly number[])
       return [name, Math.hypot(...own)];
     }),
   );
+}
+
+/** A loss without gradients. @param compute gives [1, 1] @throws as `Tape.flush` */
+export async function readLoss(tape: Tape, compute: () => Tensor): Promise<number> {
+  const loss = tape.noGrad(() => tape.scope(compute));
+  try {
+    return await loss.item();
+  } finally {
+    loss.dispose();
+  }
 }

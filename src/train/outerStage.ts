@@ -7,15 +7,26 @@
 import { Random } from "../random/random";
 import type { RecursionSystem } from "../recursion/agent";
 import type { SlotFill } from "../recursion/promptBatch";
+import type { RecursionQuestion } from "../recursion/question";
 import { RecursionBatch } from "../recursion/recursionBatch";
+import { type RoundAnswers, runRecursion } from "../recursion/run";
 import { unrollSteps } from "../recursion/unroll";
 import { add, scale } from "../tensor/ops/elementwise";
 import { crossEntropy } from "../tensor/ops/losses";
 import type { Tape } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
-import { trainingSeeds } from "./questionSeeds";
+import { readLoss } from "./observe";
+import { trainingSeeds, validationSeeds } from "./questionSeeds";
 import type { OuterSettings } from "./settings";
-import type { LinkStage, NamedLink, RecordedStep, TrainingTask, Validation } from "./stage";
+import {
+  type LinkStage,
+  type NamedLink,
+  type RecordedStep,
+  SHOWN_SAMPLES,
+  type TrainingTask,
+  type Validation,
+  type ValidationSample,
+} from "./stage";
 
 const ROUNDS_STREAM = 0x40d5;
 
@@ -40,8 +51,30 @@ export class OuterStage implements LinkStage {
     return this.lossOf(trainingSeeds(seed, step, batch), this.roundsOf(step));
   }
 
-  async validate(): Promise<Validation> {
-    throw new Error("not yet");
+  /** The loss after the most rounds, and what the last agent answers after each, on held-out questions. */
+  async validate(signal?: AbortSignal): Promise<Validation> {
+    const { tape, system, settings } = this;
+    const rounds = Math.max(...settings.roundsMix);
+    const seeds = validationSeeds(settings.validationQuestions);
+    const loss = await readLoss(tape, () => this.lossOf(seeds, rounds).loss);
+    const questions = seeds.map((seed) => this.task.question(seed));
+    const { latentSteps } = settings;
+    const options = { passing: "latent", rounds, latentSteps, peeks: rounds > 1 } as const;
+    const result = await runRecursion(system, questions, { ...options, ...(signal && { signal }) });
+    if (result.reason === "error") throw result.error;
+    signal?.throwIfAborted();
+    const share = (answers: readonly { correct?: boolean }[]) =>
+      answers.filter(({ correct }) => correct).length / answers.length;
+    const byRounds = result.rounds.map(({ round, answers }) => ({ rounds: round, accuracy: share(answers) }));
+    const agent = system.agents.length - 1;
+    const { answers } = result.rounds.at(-1) as RoundAnswers;
+    const samples = answers.slice(0, SHOWN_SAMPLES).map(({ text, correct = false }, i): ValidationSample => {
+      const question = questions[i] as RecursionQuestion;
+      const target = question.target?.({ agent, round: rounds, register: "note" }) ?? "";
+      return { question: question.text, target, output: text, correct };
+    });
+    const accuracy = share(answers);
+    return { loss, n: seeds.length, accuracy, byRounds, samples };
   }
 
   private lossOf(seeds: readonly number[], rounds: number): RecordedStep {

@@ -4,6 +4,9 @@ import type { RecursionQuestion } from "../recursion/question";
 import type { Tensor } from "../tensor/tensor";
 import type { TrainingEvent } from "../trace/trainingEvents";
 
+/** Samples that a validation shows. */
+export const SHOWN_SAMPLES = 6;
+
 /** Where questions come from. The same seed always gives the same question. */
 export interface TrainingTask {
   name: string;
@@ -36,6 +39,7 @@ export interface Validation {
   loss: number;
   n: number;
   accuracy?: number;
+  byRounds?: { rounds: number; accuracy: number }[];
   samples: ValidationSample[];
 }
 

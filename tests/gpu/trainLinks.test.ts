@@ -55,7 +55,7 @@ const STAGES = [
 function trainerOf(settings: TrainingSettingsInput, options: Partial<LinkTrainerOptions> = {}): LinkTrainer {
   const trainer = new LinkTrainer({
     system,
-    task: TINY_TASK,
+    task: () => TINY_TASK,
     settings,
     onEvent: (event) => events.push(trainingEventSchema.parse(event)),
     ...options,

@@ -9,7 +9,7 @@ import { sequentialPattern } from "../../../src/recursion/pattern";
 import { SLOT } from "../../../src/recursion/prompts";
 import type { Tape } from "../../../src/tensor/tape";
 import type { TrainingTask } from "../../../src/train/stage";
-import { systemWithNewLinks } from "../../../src/train/startLinks";
+import { trainableSystem } from "../../../src/train/trainableSystem";
 import { LLAMA, QWEN3, SHOW_IDS } from "./models";
 
 const tokenizer = { ...SHOW_IDS, encode: (text: string) => (text === " none" ? [7, 9] : SHOW_IDS.encode(text)) };
@@ -29,7 +29,7 @@ export async function openTinyModels(tape: Tape): Promise<LatentModel[]> {
 export async function tinySystem(models: readonly LatentModel[], seed = 1): Promise<RecursionSystem> {
   const pattern = sequentialPattern(["planner", "solver"]);
   const agents = pattern.roles.map((role, i) => ({ id: role, role, model: models[i % models.length]! }));
-  return systemWithNewLinks({ agents, pattern, seed, form: "released", start: "ridge" });
+  return trainableSystem({ agents, pattern, seed, form: "released", start: "ridge" });
 }
 
 export function linksOf({ agents, outerLinks }: RecursionSystem): RecursiveLink[] {

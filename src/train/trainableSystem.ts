@@ -1,13 +1,15 @@
-/** How the links of a system begin before they are trained. */
+/** A system that can be trained: its links as they begin, or out of a set. */
 import { linkConfig } from "../links/linkConfig";
+import type { LinkSet } from "../links/linkSet";
 import type { LinkStart } from "../links/linkTensors";
 import { RecursiveLink } from "../links/recursiveLink";
+import type { StoredLink } from "../links/release";
 import type { LatentModel, RecursionAgent, RecursionSystem } from "../recursion/agent";
 import { embeddingMap } from "../recursion/embeddingMap";
 import type { Pattern, PatternEdge } from "../recursion/pattern";
 import { TrainingError, type TrainingSettings } from "./settings";
 
-export interface StartLinksOptions {
+export interface TrainableSystemOptions {
   /** In the order of the pattern's roles. */
   agents: readonly Pick<RecursionAgent, "id" | "role" | "model">[];
   pattern: Pattern;
@@ -15,33 +17,56 @@ export interface StartLinksOptions {
   form: TrainingSettings["form"];
   /** Of the outer links; see OuterSettings. */
   start: "ridge" | "identity" | "random";
+  /** Links to go on from, for agents in the same order; the others begin anew. */
+  links?: LinkSet;
 }
 
 /**
- * A system with new links: inner links as PyTorch starts them, outer ones by `start`. The links belong to the caller.
- * @throws TrainingError naming the edge for a start that its agents do not allow; RangeError as `embeddingMap`; LinkError
+ * A system with links that can be trained: those of a set as far as it has them, new ones otherwise. The links belong to
+ * the caller.
+ * @throws TrainingError naming the edge for a start that its agents do not allow, or a set of other agents; RangeError as
+ * `embeddingMap`; LinkError
  */
-export async function systemWithNewLinks(options: StartLinksOptions): Promise<RecursionSystem> {
-  const { agents, pattern } = options;
+export async function trainableSystem(options: TrainableSystemOptions): Promise<RecursionSystem> {
+  const { agents, pattern, links } = options;
+  if (links) checkSet(links, agents);
   const made: RecursiveLink[] = [];
   const keep = (link: RecursiveLink) => {
     made.push(link);
     return link;
   };
+  const idOf = (agent: number) => links?.agents[agent]?.id;
+  const known = ({ model }: Pick<RecursionAgent, "model">, link: StoredLink | undefined) =>
+    link && RecursiveLink.from(model.decoder.tape, link.config, link.tensors);
   try {
-    const withInner = agents.map((agent, index) => ({
-      ...agent,
-      innerLink: keep(newInnerLink(agent, options, index)),
-    }));
+    const withInner = agents.map((agent, index) => {
+      const stored = links?.inner.find((own) => own.agent === idOf(index))?.link;
+      return { ...agent, innerLink: keep(known(agent, stored) ?? newInnerLink(agent, options, index)) };
+    });
     const outerLinks: RecursiveLink[] = [];
     for (const [index, edge] of pattern.edges.entries()) {
-      outerLinks.push(keep(await newOuterLink(edge, options, agents.length + index)));
+      const stored = links?.outer.find(({ from, to }) => from === idOf(edge.from) && to === idOf(edge.to))?.link;
+      const reader = agents[edge.to] as RecursionAgent;
+      outerLinks.push(keep(known(reader, stored) ?? (await newOuterLink(edge, options, agents.length + index))));
     }
     return { pattern, agents: withInner, outerLinks };
   } catch (error) {
     for (const link of made) link.dispose();
     throw error;
   }
+}
+
+function checkSet({ id, agents: saved }: LinkSet, agents: TrainableSystemOptions["agents"]): void {
+  if (saved.length !== agents.length) {
+    throw new TrainingError(`links "${id}" are of ${saved.length} agents, and there are ${agents.length}`);
+  }
+  agents.forEach((agent, i) => {
+    const own = saved[i] as LinkSet["agents"][number];
+    const { hiddenSize } = agent.model.decoder.config;
+    if (own.hiddenSize !== hiddenSize) {
+      throw new TrainingError(`links "${id}": ${own.id} is ${own.hiddenSize} wide, and ${agent.id} is ${hiddenSize}`);
+    }
+  });
 }
 
 /** Links of one run have seeds of their own. */
@@ -53,7 +78,7 @@ const outputScaleOf = ({ embeddingNorms, decoder }: LatentModel) =>
 
 function newInnerLink(
   { model }: Pick<RecursionAgent, "model">,
-  { form, seed }: StartLinksOptions,
+  { form, seed }: TrainableSystemOptions,
   index: number,
 ): RecursiveLink {
   const { tape, config } = model.decoder;
@@ -68,7 +93,7 @@ function newInnerLink(
 
 async function newOuterLink(
   { from, to }: PatternEdge,
-  { agents, form, seed, start }: StartLinksOptions,
+  { agents, form, seed, start }: TrainableSystemOptions,
   index: number,
 ): Promise<RecursiveLink> {
   const [sender, receiver] = [agents[from], agents[to]] as [RecursionAgent, RecursionAgent];
