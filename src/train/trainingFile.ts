@@ -101,7 +101,7 @@ function readState(bytes: Uint8Array, file: string): TrainingState {
       const found = `${tensor.dtype} [${tensor.shape.join(", ")}]`;
       throw new TrainingError(`"${name}" is ${found} instead of F32 [${shape.join(", ")}]`);
     }
-    const values = new Float32Array(tensor.bytes.slice().buffer);
+    const values = new Float32Array(new Uint8Array(tensor.bytes).buffer);
     if (!values.every(Number.isFinite)) throw new TrainingError(`"${name}" holds numbers that are not finite`);
     return values;
   };
