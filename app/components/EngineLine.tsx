@@ -19,6 +19,7 @@ export function EngineLine() {
 
 function Content({ status, progress, device, models, wanted }: EngineState) {
   if (status === "loading") return <Loading progress={progress} />;
+  if (status === "ready" && wanted.length === 0) return <span>{text.notNeeded}</span>;
   if (status === "ready" && device) {
     const used = models.filter(({ id }) => wanted.includes(id));
     const parameters = used.reduce((sum, model) => sum + model.parameters, 0);

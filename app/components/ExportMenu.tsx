@@ -1,4 +1,4 @@
-/** Saves what a picture shows: its numbers as CSV, the picture as PNG and, where it is made of vectors, as SVG. */
+/** Saves what is shown: numbers as CSV or JSON, a picture as PNG and, where it is made of vectors, as SVG. */
 import { ActionIcon, Menu } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { strings } from "../strings";
@@ -17,9 +17,11 @@ interface ExportMenuProps {
   /** A picture made of vectors, whole and on its own. */
   svg?: () => string | undefined;
   canvas?: () => HTMLCanvasElement | null;
+  /** Everything, for programs. */
+  json?: () => object;
 }
 
-export function ExportMenu({ name, title, table, svg, canvas }: ExportMenuProps) {
+export function ExportMenu({ name, title, table, svg, canvas, json }: ExportMenuProps) {
   const savePng = async () => {
     const source = svg?.();
     const blob = source ? await svgToPng(source) : await canvasToPng(canvas?.());
@@ -34,7 +36,14 @@ export function ExportMenu({ name, title, table, svg, canvas }: ExportMenuProps)
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => download(`${name}.csv`, csvOf(table()), "text/csv")}>{text.csv}</Menu.Item>
-        <Menu.Item onClick={() => void savePng()}>{text.png}</Menu.Item>
+        {json && (
+          <Menu.Item
+            onClick={() => download(`${name}.json`, `${JSON.stringify(json(), null, 2)}\n`, "application/json")}
+          >
+            {text.json}
+          </Menu.Item>
+        )}
+        {(svg || canvas) && <Menu.Item onClick={() => void savePng()}>{text.png}</Menu.Item>}
         {svg && <Menu.Item onClick={() => download(`${name}.svg`, svg() ?? "", "image/svg+xml")}>{text.svg}</Menu.Item>}
       </Menu.Dropdown>
     </Menu>

@@ -77,10 +77,10 @@ async function recover(problem: EngineProblem): Promise<void> {
   if (await loadEngine()) useEngine.setState({ recovered: problem });
 }
 
-/** Says which models the open room works with, and loads those that are missing. */
+/** Says which models the open room works with, none perhaps, and loads those that are missing. */
 export function wantModels(ids: readonly string[]): void {
-  const { wanted } = useEngine.getState();
-  if (wanted.join() === ids.join()) return;
+  const { wanted, status } = useEngine.getState();
+  if (wanted.join() === ids.join() && status !== "idle") return;
   loading = undefined;
   useEngine.setState({ wanted: ids, status: "idle" });
   void loadEngine();

@@ -13,6 +13,7 @@ export const frame = {
   rooms: {
     label: "Rooms",
     dualSystem: { title: "Dual-system run", question: "How does System 1 keep System 2's context small?" },
+    binPacking: { title: "Bin packing", question: "Why First Fit Decreasing?" },
     latentRecursion: { title: "Latent recursion", question: "What passes between agents when no words do?" },
   },
 
@@ -46,6 +47,7 @@ export const frame = {
   export: {
     label: (title: string) => `Save: ${title}`,
     csv: "Numbers (CSV)",
+    json: "Everything (JSON)",
     png: "Picture (PNG)",
     svg: "Picture (SVG)",
   },
@@ -81,6 +83,7 @@ export const frame = {
   device: {
     label: "Engine",
     starting: "Starting the engine",
+    notNeeded: "This room needs no engine",
     software: "software device",
     hardware: "GPU",
     parameters: (count: string) => `${count} parameters`,

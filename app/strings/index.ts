@@ -1,6 +1,7 @@
 /** Every sentence that the page shows, one file a room. Functions take what they name, already formatted. */
+import { binPacking } from "./binPacking";
 import { dualSystem } from "./dualSystem";
 import { frame } from "./frame";
 import { latentRecursion } from "./latentRecursion";
 
-export const strings = { ...frame, dualSystem, latentRecursion } as const;
+export const strings = { ...frame, dualSystem, binPacking, latentRecursion } as const;
