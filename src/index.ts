@@ -68,6 +68,20 @@ export {
   type RecursionSystem,
 } from "./recursion/agent";
 export {
+  type AccuracyOf,
+  CONDITIONS,
+  type Condition,
+  type ConditionResult,
+  conditionOf,
+  type EvaluateRecursionOptions,
+  evaluateRecursion,
+  type RecursionEvaluation,
+} from "./recursion/evaluate";
+export type { LatentEngine } from "./recursion/latentEngine";
+export { type ChosenLinks, chooseLinks, fitInnerLinks, type UnlinkedSystem } from "./recursion/linkChoice";
+export { type LinkedSystem, linkSystem } from "./recursion/linkSetSystem";
+export { type OpenQuestionOptions, openQuestion } from "./recursion/openQuestion";
+export {
   deliberationPattern,
   distillationPattern,
   mixturePattern,
@@ -77,11 +91,13 @@ export {
   sequentialPattern,
   type Turn,
 } from "./recursion/pattern";
+export { type PlainSystem, plainEngine, plainLink } from "./recursion/plainEngine";
 export type { SlotFill } from "./recursion/promptBatch";
 export { NO_MESSAGE, type Register, SLOT } from "./recursion/prompts";
 export type { Grade, PromptRequest, RecursionQuestion } from "./recursion/question";
 export { RecursionBatch, type TargetRows } from "./recursion/recursionBatch";
 export { type RelayRecursionQuestion, relayQuestion } from "./recursion/relayTask";
+export { type RecursionOptions, type RecursionResult, type RoundAnswers, runRecursion } from "./recursion/run";
 export {
   type LatentMessage,
   type Unrolled,

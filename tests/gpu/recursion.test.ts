@@ -50,12 +50,12 @@ async function withSystem(pattern: Pattern, run: (made: TestSystem) => Promise<v
 }
 
 async function referenceOf(
-  { system, references, innerLinks }: TestSystem,
+  { system, references, tokenizers, innerLinks }: TestSystem,
   options: Pick<ReferenceOptions, "questions" | "rounds" | "latentSteps">,
 ): Promise<ReferenceOptions> {
   const inner = await Promise.all(innerLinks.map(referenceLink));
   const outer = await Promise.all(system.outerLinks.map(referenceLink));
-  return { pattern: system.pattern, references, inner, outer, ...options };
+  return { pattern: system.pattern, references, tokenizers, inner, outer, ...options };
 }
 
 /** [question][step][width] as the tape has it: by step, then by question. */

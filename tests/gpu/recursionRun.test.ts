@@ -273,11 +273,12 @@ describe("text passing", () => {
       for (const round of [1, 2]) {
         for (const agent of [0, 1, 2]) {
           const { language } = made.system.agents[agent]!.model;
+          const { tokenizer } = language;
           const results = await language.generate(
             questions.map((question, i): GenerateRequest => {
               const request = { agent, round, register: "note" as const };
-              const prompt = byteTokenizer.renderChat(question.messages(request), { enableThinking: false });
-              const ids = byteTokenizer.encode(prompt.replace(SLOT, inbox.get(agent)?.[i] ?? " none"));
+              const prompt = tokenizer.renderChat(question.messages(request), { enableThinking: false });
+              const ids = tokenizer.encode(prompt.replace(SLOT, inbox.get(agent)?.[i] ?? " none"));
               return { input: { ids }, maxTokens: 4 };
             }),
           );
@@ -404,7 +405,7 @@ describe("choices of links", () => {
       expect(innerFits.map(({ length }) => length)).toEqual([36 * 36, 42 * 42, 33 * 33]);
       expect(tape.liveBytes).toBe(before);
       const first = new Map<string, number[][]>();
-      for (const choice of LINK_CHOICES.filter((own) => own !== "swapped")) {
+      for (const choice of LINK_CHOICES.filter((own) => own !== "swapped" && own !== "softEmbedding")) {
         const inner = choice === "shuffled" ? "trained" : choice;
         const links = await chooseLinks(made.system, {
           inner,
@@ -435,6 +436,22 @@ describe("choices of links", () => {
       const all = [...first].flatMap(([choice, vectors]) => (choice === "shuffled" ? [] : [JSON.stringify(vectors)]));
       expect(new Set(all).size).toBe(all.length);
     });
+  });
+
+  it("mix embeddings of one vocabulary only", async () => {
+    const choice = { inner: "softEmbedding", outer: "softEmbedding" } as const;
+    const pattern = distillationPattern();
+    await withSystem(pattern, async ({ system }) => {
+      await expect(chooseLinks(system, choice)).rejects.toThrow(
+        "outer link from expert 0 to learner 1: softEmbedding needs one tokenizer for both",
+      );
+    });
+    const made = makeSystem(tape, [models[0]!, models[2]!], pattern);
+    const links = await chooseLinks(made.system, choice);
+    const result = await runRecursion(links.system, makeQuestions(pattern, 1), base);
+    expect(result.reason, String(result.error)).toBe("answer");
+    links.dispose();
+    made.dispose();
   });
 
   it("exchange links of the same widths", async () => {

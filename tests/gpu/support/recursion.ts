@@ -17,23 +17,37 @@ import {
 } from "../../../src/reference/decoder";
 import { linkForward, type ReferenceLink } from "../../../src/reference/link";
 import type { Tape } from "../../../src/tensor/tape";
+import type { ModelTokenizer } from "../../../src/text/tokenizer";
 import { LLAMA, QWEN2, QWEN3 } from "./models";
 
-/** Different widths, depths and architectures, all with the bytes of a text as its tokens. */
+/** Different widths, depths and architectures. */
 export const AGENT_CONFIGS: ModelConfig[] = [QWEN3, QWEN2, LLAMA].map((config) => {
   return { ...config, vocabSize: 256, maxPositions: 640, eosIds: [0] };
 });
+
+/** Its tokens are the bytes of a text with their lowest bit turned over: another tokenizer with the same texts. */
+const oddTokenizer: ModelTokenizer = {
+  ...byteTokenizer,
+  encode: (text) => byteTokenizer.encode(text).map((id) => id ^ 1),
+  decode: (ids) => byteTokenizer.decode(Array.from(ids, (id) => id ^ 1)),
+  detokenizer() {
+    const own = byteTokenizer.detokenizer();
+    return { push: (id) => own.push(id ^ 1), flush: () => own.flush() };
+  },
+};
 
 export interface TestModel {
   model: LatentModel;
   reference: ReferenceModel;
 }
 
+/** Models of the configurations, the second with a tokenizer of its own. */
 export async function openTestModels(tape: Tape, configs = AGENT_CONFIGS): Promise<TestModel[]> {
   const models: TestModel[] = [];
   for (const [seed, config] of configs.entries()) {
     const checkpoint = await openCheckpoint(randomCheckpoint(config, { seed }));
-    const model = await openLatentModel({ id: `random ${seed}`, tape, checkpoint, tokenizer: byteTokenizer });
+    const tokenizer = seed === 1 ? oddTokenizer : byteTokenizer;
+    const model = await openLatentModel({ id: `random ${seed}`, tape, checkpoint, tokenizer });
     models.push({ model, reference: await loadReferenceModel(checkpoint) });
   }
   return models;
@@ -43,6 +57,7 @@ export interface TestSystem {
   system: RecursionSystem & { outerLinks: readonly RecursiveLink[] };
   innerLinks: RecursiveLink[];
   references: ReferenceModel[];
+  tokenizers: ModelTokenizer[];
   dispose(): void;
 }
 
@@ -66,6 +81,7 @@ export function makeSystem(tape: Tape, models: readonly TestModel[], pattern: Pa
     system: { pattern, agents, outerLinks },
     innerLinks,
     references: chosen.map(({ reference }) => reference),
+    tokenizers: chosen.map(({ model }) => model.language.tokenizer),
     dispose() {
       for (const link of [...innerLinks, ...outerLinks]) link.dispose();
     },
@@ -103,6 +119,7 @@ export interface ReferenceRun {
 export interface ReferenceOptions {
   pattern: Pattern;
   references: readonly ReferenceModel[];
+  tokenizers: readonly ModelTokenizer[];
   inner: readonly ReferenceLink[];
   outer: readonly ReferenceLink[];
   questions: readonly RecursionQuestion[];
@@ -112,7 +129,7 @@ export interface ReferenceOptions {
 
 /** The loop as it is told: everything concatenated, nothing kept, one question at a time. */
 export function referenceLoop(options: ReferenceOptions): ReferenceRun {
-  const { pattern, references, inner, outer, questions, rounds, latentSteps } = options;
+  const { pattern, references, tokenizers, inner, outer, questions, rounds, latentSteps } = options;
   const messages = new Map<string, number[][][]>();
   const inbox = new Map<number, number[][][]>();
   const promptOf = (agent: number, round: number, question: number) => {
@@ -125,7 +142,7 @@ export function referenceLoop(options: ReferenceOptions): ReferenceRun {
       return [...message, ...embed(piece, agent)];
     });
   };
-  const embed = (text: string, agent: number) => embedIds(references[agent]!, byteTokenizer.encode(text));
+  const embed = (text: string, agent: number) => embedIds(references[agent]!, tokenizers[agent]!.encode(text));
   for (let round = 1; round <= rounds; round++) {
     for (const agent of pattern.groups.flat()) {
       if (round === rounds && agent === references.length - 1) break;
@@ -160,13 +177,13 @@ export function embedIds(model: ReferenceModel, ids: readonly number[]): number[
 
 /** Mean over all tokens of the answers, end tokens included, of their negative log-probabilities. */
 export function referenceLoss(options: ReferenceOptions): number {
-  const { references, questions, rounds } = options;
+  const { references, tokenizers, questions, rounds } = options;
   const agent = references.length - 1;
   const model = references[agent]!;
   const { vocabSize, hiddenSize, eosIds } = model.config;
   let [total, count] = [0, 0];
   referenceLoop(options).prompts.forEach((prompt, question) => {
-    const ids = byteTokenizer.encode(questions[question]!.target!({ agent, round: rounds, register: "note" }));
+    const ids = tokenizers[agent]!.encode(questions[question]!.target!({ agent, round: rounds, register: "note" }));
     const rows = [...prompt, ...embedIds(model, ids)];
     const logits = referenceLogits(model, { embeddings: rows });
     [...ids, eosIds[0]!].forEach((id, i) => {
