@@ -35,6 +35,8 @@ export interface UnrollOptions {
    *   right answer, which inference does not have.
    */
   feedback?: "rollout" | "teacherForced";
+  /** Agents read messages without gradients: those of a message reach the links that made it and no others. */
+  detachMessages?: boolean;
   /** Question i reads the messages that were meant for question `order[i]`. Default: its own. */
   order?: readonly number[];
 }
@@ -74,7 +76,7 @@ export interface Unrolled {
  * @throws RangeError for a bad option; LinkError and others from links and agents
  */
 export function* unrollSteps(batch: RecursionBatch, options: UnrollOptions): Generator<UnrollStep, void, void> {
-  const { rounds, latentSteps, gradientRounds = rounds, feedback = "rollout", order } = options;
+  const { rounds, latentSteps, gradientRounds = rounds, feedback = "rollout", detachMessages, order } = options;
   for (const [name, value] of Object.entries({ rounds, latentSteps, gradientRounds })) {
     if (!Number.isInteger(value) || value < 1) throw new RangeError(`${name} is ${value}, and must be at least 1`);
   }
@@ -88,7 +90,8 @@ export function* unrollSteps(batch: RecursionBatch, options: UnrollOptions): Gen
     const fills = turn.reads.map(({ edge }): SlotFill => {
       const message = sent.get(edge);
       if (!message) return batch.noMessage(turn.agent);
-      const common = { kind: "vectors", vectors: message.vectors, count: latentSteps } as const;
+      const vectors = detachMessages ? message.vectors.detach() : message.vectors;
+      const common = { kind: "vectors", vectors, count: latentSteps } as const;
       return order ? { ...common, order } : common;
     });
     if (turn.isAnswer) {

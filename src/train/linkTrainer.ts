@@ -16,6 +16,7 @@ import { linkNorms, observe } from "./observe";
 import { AdamW } from "./optimizer";
 import { OuterStage } from "./outerStage";
 import { cosineRate } from "./schedule";
+import { inScope } from "./scope";
 import { parseTrainingSettings, TrainingError, type TrainingSettings, type TrainingSettingsInput } from "./settings";
 import type { LinkStage, TrainingTask, Validation } from "./stage";
 import { TimeLeft } from "./timeLeft";
@@ -372,12 +373,3 @@ export class LinkTrainer {
 }
 
 type Untimed<E> = E extends unknown ? Omit<E, "at"> : never;
-
-/** As `Tape.scope`, for results that are no tensors. */
-function inScope<T>(tape: Tape, fn: () => T): T {
-  let result: { value: T } | undefined;
-  tape.scope(() => {
-    result = { value: fn() };
-  });
-  return (result as { value: T }).value;
-}

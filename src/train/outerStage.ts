@@ -5,14 +5,15 @@
  * from the agents' own rollouts, as at inference, and the number of rounds changes from step to step.
  */
 import { Random } from "../random/random";
-import type { RecursionSystem } from "../recursion/agent";
+import type { RecursionAgent, RecursionSystem } from "../recursion/agent";
+import { commonTokens } from "../recursion/embeddingMap";
 import type { SlotFill } from "../recursion/promptBatch";
 import type { RecursionQuestion } from "../recursion/question";
 import { RecursionBatch } from "../recursion/recursionBatch";
 import { type RoundAnswers, runRecursion } from "../recursion/run";
-import { unrollSteps } from "../recursion/unroll";
+import { type LatentMessage, unrollSteps } from "../recursion/unroll";
 import { add, scale } from "../tensor/ops/elementwise";
-import { crossEntropy } from "../tensor/ops/losses";
+import { cosineLoss, crossEntropy } from "../tensor/ops/losses";
 import type { Tape } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
 import { readLoss } from "./observe";
@@ -31,6 +32,8 @@ import {
 const ROUNDS_STREAM = 0x40d5;
 
 export class OuterStage implements LinkStage {
+  private readonly tokens = new Map<number, Map<number, number>>();
+
   constructor(
     private readonly tape: Tape,
     private readonly system: RecursionSystem,
@@ -79,11 +82,12 @@ export class OuterStage implements LinkStage {
 
   private lossOf(seeds: readonly number[], rounds: number): RecordedStep {
     const { tape, system, settings } = this;
-    const { latentSteps, feedback, truncateRounds, earlierRoundsWeight } = settings;
+    const { latentSteps, feedback, truncateRounds, earlierRoundsWeight, detachMessages } = settings;
     const batch = new RecursionBatch(
       system,
       seeds.map((seed) => this.task.question(seed)),
     );
+    const wordLosses: Tensor[] = [];
     const messages: Tensor[][] = Array.from({ length: rounds }, () => []);
     /** What the last agent would read if a round were the last one. */
     const earlier: { round: number; fills: readonly SlotFill[] }[] = [];
@@ -91,7 +95,7 @@ export class OuterStage implements LinkStage {
     let tokens = 0;
     const gradientRounds = truncateRounds > 0 ? Math.min(truncateRounds, rounds) : rounds;
     try {
-      for (const event of unrollSteps(batch, { rounds, latentSteps, feedback, gradientRounds })) {
+      for (const event of unrollSteps(batch, { rounds, latentSteps, feedback, gradientRounds, detachMessages })) {
         if (event.type === "turn" || event.type === "answer") {
           const { agent, round } = event.turn;
           tokens += batch
@@ -103,6 +107,7 @@ export class OuterStage implements LinkStage {
         if (event.type === "message") {
           event.message.vectors.retainGrad = true;
           (messages[event.message.round - 1] as Tensor[]).push(event.message.vectors);
+          if (settings.messageWeight > 0) wordLosses.push(this.wordLoss(batch, event.message));
         } else if (event.type === "turn" && event.turn.isWriter) {
           earlier.push({ round: event.turn.round, fills: event.fills });
         } else if (event.type === "answer") {
@@ -115,7 +120,8 @@ export class OuterStage implements LinkStage {
           const { hidden, targets } = batch.answerRows(fills, { rounds: round });
           return crossEntropy(hidden, head, targets);
         });
-      let loss = answerLoss(rounds, last);
+      let loss = scale(answerLoss(rounds, last), settings.answerWeight);
+      for (const own of wordLosses) loss = add(loss, scale(own, settings.messageWeight / wordLosses.length));
       const counted = earlierRoundsWeight > 0 ? earlier.filter(({ round }) => round > rounds - gradientRounds) : [];
       for (const { round, fills } of counted) {
         loss = add(loss, scale(answerLoss(round, fills), earlierRoundsWeight / counted.length));
@@ -124,5 +130,36 @@ export class OuterStage implements LinkStage {
     } finally {
       batch.dispose();
     }
+  }
+
+  /** How far a message is from the words that a faultless agent would write in its place, as the reader embeds them. */
+  private wordLoss(batch: RecursionBatch, { from, to, round, edge, vectors }: LatentMessage): Tensor {
+    const { tape, system, settings } = this;
+    const { decoder } = (system.agents[to] as RecursionAgent).model;
+    const words = batch.targetIds({ agent: from, round }, settings.latentSteps);
+    const map = this.readersTokens(edge);
+    const ids = Array.from({ length: settings.latentSteps }, (_, step) => {
+      return words.map((own) => map.get(own[step] as number) as number);
+    }).flat();
+    return tape.scope(() =>
+      cosineLoss(
+        vectors,
+        tape.noGrad(() => decoder.embed(tape.integers(ids))),
+      ),
+    );
+  }
+
+  /** The reader's ids of the sender's tokens. */
+  private readersTokens(edge: number): Map<number, number> {
+    const known = this.tokens.get(edge);
+    if (known) return known;
+    const { pattern, agents } = this.system;
+    const { from, to } = pattern.edges[edge] as { from: number; to: number };
+    const [sender, reader] = [agents[from], agents[to]] as [RecursionAgent, RecursionAgent];
+    const map = new Map(commonTokens(sender.model, reader.model));
+    const end = sender.model.language.config.eosIds[0] as number;
+    map.set(end, reader.model.language.config.eosIds[0] as number);
+    this.tokens.set(edge, map);
+    return map;
   }
 }

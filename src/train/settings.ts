@@ -53,6 +53,7 @@ export const innerSettingsSchema = z.strictObject({
 export type InnerSettings = z.infer<typeof innerSettingsSchema>;
 
 export const FEEDBACKS = ["rollout", "teacherForced"] as const;
+export const OUTER_STARTS = ["aligned", "ridge", "identity", "random"] as const;
 
 export const outerSettingsSchema = z.strictObject({
   stage: z.literal("outer"),
@@ -70,11 +71,22 @@ export const outerSettingsSchema = z.strictObject({
   /** Whether inner links are trained along; frozen otherwise. */
   trainInner: z.boolean().default(false),
   /**
-   * How new outer links begin. ridge: with the matrix that takes the sender's embeddings to the receiver's, fitted on
+   * How new outer links begin. aligned: trained for some seconds, without agents, to make the sender's embeddings of the
+   * task's words into the receiver's; ridge: with the matrix that takes the sender's embeddings to the receiver's, fitted on
    * the tokens that both know; identity: as the norm-matched identity where the widths are equal; random: as PyTorch's
    * layers do.
    */
-  start: z.enum(["ridge", "identity", "random"]).default("ridge"),
+  start: z.enum(OUTER_STARTS).default("aligned"),
+  /** Weight of the answer's cross-entropy. */
+  answerWeight: z.number().min(0).default(1),
+  /**
+   * Weight of 1 - cosine between each message and the words that a faultless agent would write in its place, as the
+   * reader embeds them: every turn of every round is told what was wanted, on the messages that the links really make.
+   * Not in the paper, whose outer loop scores the answer alone.
+   */
+  messageWeight: z.number().min(0).default(0),
+  /** Agents read messages without gradients, so that every link answers for its own messages only. */
+  detachMessages: z.boolean().default(false),
   /** Weight of the mean cross-entropy of the answers of earlier rounds beside the last one's. */
   earlierRoundsWeight: z.number().min(0).default(0),
 });

@@ -7,7 +7,9 @@ import type { StoredLink } from "../links/release";
 import type { LatentModel, RecursionAgent, RecursionSystem } from "../recursion/agent";
 import { embeddingMap } from "../recursion/embeddingMap";
 import type { Pattern, PatternEdge } from "../recursion/pattern";
-import { TrainingError, type TrainingSettings } from "./settings";
+import { alignOuterLinks } from "./alignLinks";
+import { type OuterSettings, TrainingError, type TrainingSettings } from "./settings";
+import type { TrainingTask } from "./stage";
 
 export interface TrainableSystemOptions {
   /** In the order of the pattern's roles. */
@@ -16,7 +18,10 @@ export interface TrainableSystemOptions {
   seed: number;
   form: TrainingSettings["form"];
   /** Of the outer links; see OuterSettings. */
-  start: "ridge" | "identity" | "random";
+  start: OuterSettings["start"];
+  /** What the messages are about; the start "aligned" needs it. */
+  task?: TrainingTask;
+  signal?: AbortSignal;
   /** Links to go on from, for agents in the same order; the others begin anew. */
   links?: LinkSet;
 }
@@ -44,12 +49,21 @@ export async function trainableSystem(options: TrainableSystemOptions): Promise<
       return { ...agent, innerLink: keep(known(agent, stored) ?? newInnerLink(agent, options, index)) };
     });
     const outerLinks: RecursiveLink[] = [];
+    const fresh: number[] = [];
     for (const [index, edge] of pattern.edges.entries()) {
       const stored = links?.outer.find(({ from, to }) => from === idOf(edge.from) && to === idOf(edge.to))?.link;
       const reader = agents[edge.to] as RecursionAgent;
+      if (!stored) fresh.push(index);
       outerLinks.push(keep(known(reader, stored) ?? (await newOuterLink(edge, options, agents.length + index))));
     }
-    return { pattern, agents: withInner, outerLinks };
+    const system = { pattern, agents: withInner, outerLinks };
+    const anew = fresh.filter(() => options.start === "aligned");
+    if (anew.length > 0) {
+      const { task, seed, signal } = options;
+      if (!task) throw new TrainingError("outer links that start aligned need a task to take the words from");
+      await alignOuterLinks(system, task, { seed, edges: anew, ...(signal && { signal }) });
+    }
+    return system;
   } catch (error) {
     for (const link of made) link.dispose();
     throw error;
@@ -108,7 +122,7 @@ async function newOuterLink(
       throw new TrainingError(`${label}: no identity from ${sizes.inputSize} to ${sizes.outputSize}; start with ridge`);
     }
     begin = { shortcut: "identity" };
-  } else if (start === "ridge") {
+  } else if (start !== "random") {
     begin = { shortcut: await embeddingMap(sender.model, receiver.model) };
   }
   return RecursiveLink.create({
