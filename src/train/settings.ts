@@ -24,6 +24,8 @@ const common = {
   latentSteps: whole(1, 128).default(4),
   /** Form of links that are made anew. */
   form: z.enum(LINK_FORMS).default("released"),
+  /** Hidden width of new inner links, in widths of their agent; 1 as released. */
+  innerExpansion: whole(1, 16).default(1),
   /** Hops of the questions, each as often. */
   hops: z.array(whole(1, 10)).min(1).default([1, 2, 3]),
   /** Deals of the questions, each as often. */

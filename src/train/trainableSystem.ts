@@ -1,5 +1,5 @@
 /** A system that can be trained: its links as they begin, or out of a set. */
-import { linkConfig } from "../links/linkConfig";
+import { isOneLayer, linkConfig } from "../links/linkConfig";
 import type { LinkSet } from "../links/linkSet";
 import type { LinkStart } from "../links/linkTensors";
 import { RecursiveLink } from "../links/recursiveLink";
@@ -17,6 +17,8 @@ export interface TrainableSystemOptions {
   pattern: Pattern;
   seed: number;
   form: TrainingSettings["form"];
+  /** Hidden width of new inner links, in widths of their agent. Default 1, as released. */
+  innerExpansion?: number;
   /** Of the outer links; see OuterSettings. */
   start: OuterSettings["start"];
   /** What the messages are about; the start "aligned" needs it. */
@@ -92,14 +94,15 @@ const outputScaleOf = ({ embeddingNorms, decoder }: LatentModel) =>
 
 function newInnerLink(
   { model }: Pick<RecursionAgent, "model">,
-  { form, seed }: TrainableSystemOptions,
+  { form, seed, innerExpansion }: TrainableSystemOptions,
   index: number,
 ): RecursiveLink {
   const { tape, config } = model.decoder;
   const sizes = { inputSize: config.hiddenSize, outputSize: config.hiddenSize };
+  const wide = innerExpansion !== undefined && !isOneLayer(form) && { hiddenSize: innerExpansion * config.hiddenSize };
   return RecursiveLink.create({
     tape,
-    config: linkConfig({ kind: "inner", form, ...sizes }),
+    config: linkConfig({ kind: "inner", form, ...sizes, ...wide }),
     seed: seedOf(seed, index),
     outputScale: outputScaleOf(model),
   });
