@@ -44,10 +44,10 @@ fn forward(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_id
   var sums2 = vec4f();
   var sums3 = vec4f();
   for (var k = k_lane; k < product.in4; k += K_LANES) {
-    let a = unpack_weight(weight[w0 + k]);
-    let b = unpack_weight(weight[w1 + k]);
-    let c = unpack_weight(weight[w2 + k]);
-    let d = unpack_weight(weight[w3 + k]);
+    let a = weight_at(w0 + k);
+    let b = weight_at(w1 + k);
+    let c = weight_at(w2 + k);
+    let d = weight_at(w3 + k);
     var x = input[x0 + k];
     sums0 += vec4f(dot(x, a), dot(x, b), dot(x, c), dot(x, d));
     if (ROWS > 1u) {

@@ -77,10 +77,10 @@ fn forward(
       x[3] = input[x3 + k];
     }
     var w = array<vec4f, 4>(
-      unpack_weight(weight[w0 + k]),
-      unpack_weight(weight[w1 + k]),
-      unpack_weight(weight[w2 + k]),
-      unpack_weight(weight[w3 + k]),
+      weight_at(w0 + k),
+      weight_at(w1 + k),
+      weight_at(w2 + k),
+      weight_at(w3 + k),
     );
     s0 += products(row_value(&x, 0u), &w);
     s1 += products(row_value(&x, 1u), &w);

@@ -2,6 +2,8 @@
 
 alias WeightWord = vec2<u32>;
 
-fn unpack_weight(word: WeightWord) -> vec4f {
+/// Elements 4 * index to 4 * index + 3 of the matrix that the shader binds as `weight`.
+fn weight_at(index: u32) -> vec4f {
+  let word = weight[index];
   return vec4f(unpack2x16float(word.x), unpack2x16float(word.y));
 }

@@ -2,6 +2,7 @@
 
 alias WeightWord = vec4<u32>;
 
-fn unpack_weight(word: WeightWord) -> vec4f {
-  return bitcast<vec4f>(word);
+/// Elements 4 * index to 4 * index + 3 of the matrix that the shader binds as `weight`.
+fn weight_at(index: u32) -> vec4f {
+  return bitcast<vec4f>(weight[index]);
 }

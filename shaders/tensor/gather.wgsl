@@ -1,4 +1,4 @@
-// output[i, :] = table[ids[i], :]
+// output[i, :] = weight[ids[i], :], the table
 //
 //   backward_input:  d_table[r, :] = sum of d_output[i, :] over the i with ids[i] = r, or += where it accumulates
 // The table may be a weight in any format, and one of several parts that hold rows [part_start, part_start + part_rows).
@@ -17,7 +17,7 @@ struct Shape {
 
 @group(0) @binding(0) var<uniform> shape: Shape;
 @group(0) @binding(1) var<storage, read> ids: array<u32>;
-@group(0) @binding(2) var<storage, read> table: array<WeightWord>;
+@group(0) @binding(2) var<storage, read> weight: array<WeightWord>;
 @group(0) @binding(3) var<storage, read_write> output: array<vec4f>;
 
 @group(0) @binding(1) var<storage, read> starts: array<u32>;
@@ -39,7 +39,7 @@ fn forward(
   // Ids below the part wrap around to large numbers.
   let entry = ids[row] - shape.part_start;
   if (entry < shape.part_rows) {
-    output[index] = unpack_weight(table[entry * shape.width4 + index % shape.width4]);
+    output[index] = weight_at(entry * shape.width4 + index % shape.width4);
   }
 }
 

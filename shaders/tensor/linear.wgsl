@@ -55,10 +55,10 @@ fn backward_input(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invoca
     // The padding of d_output is zero, so that weight rows past the end, which repeat the last one, add nothing.
     let n = n4 * 4u;
     let w = mat4x4f(
-      unpack_weight(weight[n * shape.in4 + column]),
-      unpack_weight(weight[min(n + 1u, shape.out - 1u) * shape.in4 + column]),
-      unpack_weight(weight[min(n + 2u, shape.out - 1u) * shape.in4 + column]),
-      unpack_weight(weight[min(n + 3u, shape.out - 1u) * shape.in4 + column]),
+      weight_at(n * shape.in4 + column),
+      weight_at(min(n + 1u, shape.out - 1u) * shape.in4 + column),
+      weight_at(min(n + 2u, shape.out - 1u) * shape.in4 + column),
+      weight_at(min(n + 3u, shape.out - 1u) * shape.in4 + column),
     );
     sums[0] += w * d_output[d0 + n4];
     sums[1] += w * d_output[d1 + n4];

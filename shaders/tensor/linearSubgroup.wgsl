@@ -78,10 +78,10 @@ fn backward_input(
     // The padding of d_output is zero, so that weight rows past the end, which repeat the last one, add nothing.
     let n = n4 * 4u;
     let w = mat4x4f(
-      unpack_weight(weight[n * shape.in4 + own_column]),
-      unpack_weight(weight[min(n + 1u, shape.out - 1u) * shape.in4 + own_column]),
-      unpack_weight(weight[min(n + 2u, shape.out - 1u) * shape.in4 + own_column]),
-      unpack_weight(weight[min(n + 3u, shape.out - 1u) * shape.in4 + own_column]),
+      weight_at(n * shape.in4 + own_column),
+      weight_at(min(n + 1u, shape.out - 1u) * shape.in4 + own_column),
+      weight_at(min(n + 2u, shape.out - 1u) * shape.in4 + own_column),
+      weight_at(min(n + 3u, shape.out - 1u) * shape.in4 + own_column),
     );
     s0 += w * row_value(&d, 0u);
     s1 += w * row_value(&d, 1u);

@@ -6,7 +6,17 @@
  * llama.cpp (the value of largest magnitude gets the code 0, so that all sixteen codes are in use).
  */
 
+import type { TensorDtype } from "./checkpoint";
+import { BYTES_PER_ELEMENT } from "./dtype";
+
 export const GROUP_SIZE = 32;
+
+/** Number format of a matrix on the device: one of a checkpoint's, or codes and scales (`interleave`). */
+export type MatrixDtype = TensorDtype | "Q8" | "Q4";
+
+/** How matrices are kept; of "q4" the embedding and the head have 8 bits, as errors there cost most. */
+export const QUANTIZATIONS = ["stored", "q8", "q4"] as const;
+export type Quantization = (typeof QUANTIZATIONS)[number];
 
 export type QuantBits = 4 | 8;
 
@@ -59,6 +69,26 @@ export function quantize(values: Float32Array, width: number, bits: QuantBits): 
     }
   }
   return { bits, rows: values.length / width, width, codes, scales };
+}
+
+/** Bytes of a row on the device; its width is a multiple of 32 for codes. */
+export function matrixRowBytes(dtype: MatrixDtype, width: number): number {
+  if (dtype !== "Q8" && dtype !== "Q4") return width * BYTES_PER_ELEMENT[dtype];
+  return (width / GROUP_SIZE) * (4 + (GROUP_SIZE * (dtype === "Q8" ? 8 : 4)) / 8);
+}
+
+/** A matrix as shaders read it (shaders/common/weightQ8.wgsl): each group's scale, then its codes. */
+export function interleave({ bits, codes, scales }: QuantizedMatrix): Uint8Array<ArrayBuffer> {
+  const groupWords = (GROUP_SIZE * bits) / 32;
+  const words = new Uint32Array(scales.length * (1 + groupWords));
+  const codeWords = new Uint32Array(codes.buffer, codes.byteOffset, codes.length / 4);
+  const scaleWords = new Uint32Array(scales.buffer, scales.byteOffset, scales.length);
+  for (let group = 0; group < scales.length; group++) {
+    const at = group * (1 + groupWords);
+    words[at] = scaleWords[group]!;
+    for (let i = 0; i < groupWords; i++) words[at + 1 + i] = codeWords[group * groupWords + i]!;
+  }
+  return new Uint8Array(words.buffer);
 }
 
 /** Rows [from, to) of a matrix, [to - from, width]. */

@@ -1,9 +1,9 @@
 /** What a command of the command line is, and what it gets to work with. */
 import type { Checkpoint, CheckpointSource } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
+import type { Quantization } from "../checkpoint/quantize";
 import type { PythonRunner } from "../dual/tools/python";
 import type { LanguageModel } from "../model/languageModel";
-import type { WeightFormat } from "../onnx/weights";
 import type { LatentModel } from "../recursion/agent";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { OptionTable, Values } from "./options";
@@ -51,8 +51,8 @@ export interface FindOptions {
   tokenizer?: boolean;
   /** Default "wgsl". The others also take folders that hold an .onnx file, and such files themselves. */
   engine?: Engine;
-  /** Number format of matrices, for onnxruntime-web and a checkpoint; default "f32". */
-  weights?: WeightFormat;
+  /** How the matrices of a checkpoint are kept. Default "stored", which is f32 in onnxruntime-web. */
+  weights?: Quantization;
 }
 
 export interface FoundModel {

@@ -442,7 +442,7 @@ describe("logits and hidden", () => {
     const { code, json, found } = await lab(argv, model);
     expect(code).toBe(0);
     expect(json()).toEqual({ shape: [3, 4] });
-    expect(found).toEqual([["d", { tokenizer: false, engine: "onnx-wasm", weights: "f32" }]]);
+    expect(found).toEqual([["d", { tokenizer: false, engine: "onnx-wasm", weights: "stored" }]]);
     const bytes = await readFile(file);
     expect(bytes.length).toBe(48);
     expect(Array.from(values, (_, i) => bytes.readFloatLE(4 * i))).toEqual([...values]);

@@ -1,8 +1,8 @@
 /** Options that several commands share. */
+import { QUANTIZATIONS } from "../checkpoint/quantize";
 import { DEFAULT_MAX_TURNS } from "../dual/loop";
 import { DEFAULT_SEARCH_RESULTS } from "../dual/tools/search";
 import type { SamplingOptions } from "../model/languageModel";
-import { WEIGHT_FORMATS } from "../onnx/weights";
 import { ENGINES } from "./command";
 import { choice, flag, integer, number, text } from "./options";
 
@@ -23,9 +23,9 @@ export const engineOptions = {
   }),
   weights: choice({
     value: "FORMAT",
-    choices: WEIGHT_FORMATS,
-    fallback: "f32",
-    help: "number format of matrices in onnxruntime-web: f32, or 8 or 4 bits (q8, q4)",
+    choices: QUANTIZATIONS,
+    fallback: "stored",
+    help: "matrices as stored (f32 in onnxruntime-web), or in 8 or 4 bits (q8, q4)",
   }),
 };
 export const jsonFlag = flag("one JSON object");

@@ -31,16 +31,11 @@ export function nodeModels(): ModelFinder {
   const models: Pick<LanguageModel, "dispose">[] = [];
   const onnx = nodeOnnxModels();
   return {
-    async find(name, { tokenizer: needsTokenizer = true, engine = "wgsl", weights = "f32" } = {}) {
+    async find(name, { tokenizer: needsTokenizer = true, engine = "wgsl", weights = "stored" } = {}) {
       const needed = needsTokenizer ? ["config.json", "tokenizer.json"] : ["config.json"];
-      if (engine === "wgsl" && weights !== "f32") {
-        throw new UsageError(
-          `--weights: ${weights} needs --engine onnx-wasm or onnx-webgpu; wgsl takes what is stored`,
-        );
-      }
       const place = engine === "wgsl" ? undefined : findOnnxFile(name);
       if (place && engine !== "wgsl") {
-        if (weights !== "f32") throw new UsageError(`--weights: ${place.file} has its weights as they are`);
+        if (weights !== "stored") throw new UsageError(`--weights: ${place.file} has its weights as they are`);
         const id = basename(place.folder);
         checkFiles(place.folder, needed);
         const source = folderSource(place.folder, id);
@@ -59,7 +54,7 @@ export function nodeModels(): ModelFinder {
         files: { source, checkpoint },
         async load({ batched = false } = {}) {
           gpu ??= await openNodeGpu();
-          const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer });
+          const model = await loadWgslModel({ id, gpu, checkpoint, tokenizer, quantization: weights });
           models.push(model);
           return batched ? batchRequests(model, { maxBatch: MAX_BATCH }) : model;
         },

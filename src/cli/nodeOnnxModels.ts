@@ -5,10 +5,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { Checkpoint, CheckpointSource } from "../checkpoint/checkpoint";
 import { readModelConfig } from "../checkpoint/load";
 import { folderSource } from "../checkpoint/nodeFolder";
+import type { Quantization } from "../checkpoint/quantize";
 import { batchRequests } from "../model/batching";
 import type { LanguageModel } from "../model/languageModel";
 import type { OnnxRuntime } from "../onnx/runtime";
-import type { WeightFormat } from "../onnx/weights";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { Engine, FoundModel } from "./command";
 import { UsageError } from "./options";
@@ -95,10 +95,10 @@ export function nodeOnnxModels() {
       tokenizer,
       engine,
       weights,
-    }: Common & { checkpoint: Checkpoint; weights: WeightFormat }): FoundModel {
+    }: Common & { checkpoint: Checkpoint; weights: Quantization }): FoundModel {
       const { load, loadLatent } = loader(engine, async (runtime) => {
         const { loadOnnxModel } = await import("../onnx/load");
-        return loadOnnxModel({ id, runtime, checkpoint, tokenizer, weights });
+        return loadOnnxModel({ id, runtime, checkpoint, tokenizer, weights: weights === "stored" ? "f32" : weights });
       });
       return { config: checkpoint.config, tokenizer, files: { source, checkpoint }, load, loadLatent };
     },

@@ -1,6 +1,6 @@
 /** The compiled kernels of one decoder, with the variants that suit the device. */
-import type { TensorDtype } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
+import type { MatrixDtype } from "../checkpoint/quantize";
 import type { Gpu } from "../gpu/device";
 import type { Kernel, KernelSource } from "../gpu/kernel";
 import type { BufferScope } from "../gpu/scope";
@@ -196,7 +196,7 @@ function pickVariant(variants: Variants, rowCount: number): ProductVariant {
   return variants.find(({ upTo }) => rowCount <= upTo) as ProductVariant;
 }
 
-async function buildProductVariants(gpu: Gpu, dtype: TensorDtype): Promise<Variants> {
+async function buildProductVariants(gpu: Gpu, dtype: MatrixDtype): Promise<Variants> {
   const all = Number.POSITIVE_INFINITY;
   const variant = async (
     upTo: number,

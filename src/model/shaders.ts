@@ -10,6 +10,8 @@ import rows from "../../shaders/common/rows.wgsl?raw";
 import weightBf16 from "../../shaders/common/weightBf16.wgsl?raw";
 import weightF16 from "../../shaders/common/weightF16.wgsl?raw";
 import weightF32 from "../../shaders/common/weightF32.wgsl?raw";
+import weightQ4 from "../../shaders/common/weightQ4.wgsl?raw";
+import weightQ8 from "../../shaders/common/weightQ8.wgsl?raw";
 import words1 from "../../shaders/common/words1.wgsl?raw";
 import words2 from "../../shaders/common/words2.wgsl?raw";
 import words4 from "../../shaders/common/words4.wgsl?raw";
@@ -21,11 +23,17 @@ import matmulSubgroup from "../../shaders/matmulSubgroup.wgsl?raw";
 import rmsNorm from "../../shaders/rmsNorm.wgsl?raw";
 import ropeCache from "../../shaders/ropeCache.wgsl?raw";
 import sample from "../../shaders/sample.wgsl?raw";
-import type { TensorDtype } from "../checkpoint/checkpoint";
+import type { MatrixDtype } from "../checkpoint/quantize";
 
 export type CacheDtype = "f32" | "f16";
 
-const weightPrelude: Readonly<Record<TensorDtype, string>> = { F32: weightF32, BF16: weightBf16, F16: weightF16 };
+const weightPrelude: Readonly<Record<MatrixDtype, string>> = {
+  F32: weightF32,
+  BF16: weightBf16,
+  F16: weightF16,
+  Q8: weightQ8,
+  Q4: weightQ4,
+};
 const cachePrelude: Readonly<Record<CacheDtype, string>> = { f32: cacheF32, f16: cacheF16 };
 
 /** vec4s of a head that one invocation of attentionSubgroup may hold. */
@@ -34,10 +42,10 @@ export type WordCount = (typeof WORD_COUNTS)[number];
 const wordsPrelude: Readonly<Record<WordCount, string>> = { 1: words1, 2: words2, 4: words4, 8: words8 };
 
 export const shaders = {
-  embedding: (dtype: TensorDtype) => join(embedding, grid, rows, weightPrelude[dtype]),
+  embedding: (dtype: MatrixDtype) => join(embedding, grid, rows, weightPrelude[dtype]),
   rmsNorm: () => join(rmsNorm, grid, rows),
-  matmul: (dtype: TensorDtype) => join(matmul, rows, weightPrelude[dtype], matmulOutput),
-  matmulSubgroup: (dtype: TensorDtype) => join(matmulSubgroup, rows, weightPrelude[dtype], matmulOutput),
+  matmul: (dtype: MatrixDtype) => join(matmul, rows, weightPrelude[dtype], matmulOutput),
+  matmulSubgroup: (dtype: MatrixDtype) => join(matmulSubgroup, rows, weightPrelude[dtype], matmulOutput),
   ropeCache: (cache: CacheDtype) => join(ropeCache, grid, rows, cachePrelude[cache]),
   attention: (cache: CacheDtype) => join(attention, grid, rows, cachePrelude[cache]),
   attentionSubgroup: (cache: CacheDtype, words: WordCount) =>

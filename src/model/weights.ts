@@ -2,10 +2,18 @@
  * The decoder's weights on the GPU. Tensors are read one by one and written where they belong, so that the checkpoint
  * never stands in memory as a whole. Matrices keep their number format and their layout [out, in]; rows are padded to
  * a multiple of 4 elements. q, k, v and gate, up become one matrix each; what exceeds a binding is split by rows.
+ * On demand matrices are quantized while they are read; those whose width is no multiple of 32 stay as they are.
  */
 import type { Checkpoint, CheckpointTensor, TensorDtype } from "../checkpoint/checkpoint";
-import type { ModelConfig } from "../checkpoint/config";
-import { BYTES_PER_ELEMENT, decodeTensor, encodeTensor } from "../checkpoint/dtype";
+import { BYTES_PER_ELEMENT, decodeTensor, decodeTensorF32, encodeTensor } from "../checkpoint/dtype";
+import {
+  interleave,
+  isQuantizable,
+  type MatrixDtype,
+  matrixRowBytes,
+  type Quantization,
+  quantize,
+} from "../checkpoint/quantize";
 import type { Gpu } from "../gpu/device";
 import { GpuOutOfMemoryError } from "../gpu/errors";
 import type { BufferScope } from "../gpu/scope";
@@ -13,7 +21,7 @@ import type { BufferScope } from "../gpu/scope";
 /** A matrix [rows, width], or the part of one that starts at `startRow`. */
 export interface Matrix {
   buffer: GPUBuffer;
-  dtype: TensorDtype;
+  dtype: MatrixDtype;
   startRow: number;
   rows: number;
   /** With padding: a multiple of 4. */
@@ -46,6 +54,8 @@ export interface DecoderWeights {
 }
 
 export interface LoadWeightsOptions {
+  /** How matrices are kept. Default "stored". */
+  quantization?: Quantization;
   signal?: AbortSignal;
   onProgress?: (loadedBytes: number, totalBytes: number) => void;
 }
@@ -64,7 +74,7 @@ export function padded(width: number): number {
 export async function loadWeights(
   scope: BufferScope,
   checkpoint: Checkpoint,
-  { signal, onProgress }: LoadWeightsOptions = {},
+  { quantization = "stored", signal, onProgress }: LoadWeightsOptions = {},
 ): Promise<DecoderWeights> {
   const { gpu } = scope;
   const { config } = checkpoint;
@@ -93,12 +103,12 @@ export async function loadWeights(
   };
 
   /**
-   * Matrices of the same width one below the other, in parts of at most `maxRows` rows. Rows are runs of `groupWidth`
-   * elements (default: the whole row), each padded.
+   * Matrices of the same width one below the other; tables (embedding and head) in parts that fit a binding. Rows are
+   * runs of `groupWidth` elements (default: the whole row), each padded.
    */
   const matrix = async (
     names: string[],
-    { maxRows = Number.POSITIVE_INFINITY, groupWidth }: { maxRows?: number; groupWidth?: number } = {},
+    { groupWidth, isTable = false }: { groupWidth?: number; isTable?: boolean } = {},
   ): Promise<Matrix[]> => {
     const sources = names.map(tensor);
     const storedWidth = sources[0]?.shape[1] as number;
@@ -106,9 +116,12 @@ export async function loadWeights(
     const width = groups * padded(storedWidth / groups);
     const dtypes = new Set(sources.map(({ dtype }) => dtype));
     // One shader reads them all in one format; mixed ones are rare, and f32 holds every other format exactly.
-    const dtype = dtypes.size === 1 ? (sources[0]?.dtype as TensorDtype) : "F32";
+    const storedDtype = dtypes.size === 1 ? (sources[0]?.dtype as TensorDtype) : "F32";
+    const codes = width === storedWidth && isQuantizable(width) ? codesOf(quantization, isTable) : undefined;
+    const dtype = codes ?? storedDtype;
     const totalRows = sources.reduce((sum, { shape }) => sum + (shape[0] as number), 0);
-    const rowBytes = width * BYTES_PER_ELEMENT[dtype];
+    const rowBytes = matrixRowBytes(dtype, width);
+    const maxRows = isTable ? rowsPerPart(gpu, rowBytes) : totalRows;
     const needed = Math.min(maxRows, totalRows) * rowBytes;
     if (needed > gpu.limits.maxBindingBytes) {
       throw new GpuOutOfMemoryError(
@@ -127,9 +140,15 @@ export async function loadWeights(
     let row = 0;
     for (const source of sources) {
       const stored = await read(source);
-      const bytes = source.dtype === dtype ? stored : encodeTensor(dtype, decodeTensor(source.dtype, stored));
-      const storedBytesPerGroup = (storedWidth / groups) * BYTES_PER_ELEMENT[dtype];
-      const pitched = padRows(bytes, (source.shape[0] as number) * groups, storedBytesPerGroup, rowBytes / groups);
+      let pitched: Uint8Array;
+      if (codes) {
+        pitched = encodeCodes(source, stored, width, codes);
+      } else {
+        const bytes =
+          source.dtype === storedDtype ? stored : encodeTensor(storedDtype, decodeTensor(source.dtype, stored));
+        const storedBytesPerGroup = (storedWidth / groups) * BYTES_PER_ELEMENT[storedDtype];
+        pitched = padRows(bytes, (source.shape[0] as number) * groups, storedBytesPerGroup, rowBytes / groups);
+      }
       const end = row + (source.shape[0] as number);
       for (const part of parts) {
         const from = Math.max(row, part.startRow);
@@ -153,9 +172,7 @@ export async function loadWeights(
     (await matrix(names, groupWidth === undefined ? {} : { groupWidth }))[0] as Matrix;
 
   const embeddingName = "model.embed_tokens.weight";
-  const embedding = await matrix([embeddingName], {
-    maxRows: rowsPerPart(gpu, config, tensor(embeddingName).dtype),
-  });
+  const embedding = await matrix([embeddingName], { isTable: true });
   const layers: LayerWeights[] = [];
   for (let layer = 0; layer < config.layers; layer++) {
     const prefix = `model.layers.${layer}`;
@@ -175,21 +192,32 @@ export async function loadWeights(
   }
   const finalNorm = await vector(["model.norm.weight"]);
   const headName = "lm_head.weight";
-  const head = config.tieWordEmbeddings
-    ? embedding
-    : await matrix([headName], { maxRows: rowsPerPart(gpu, config, tensor(headName).dtype) });
+  const head = config.tieWordEmbeddings ? embedding : await matrix([headName], { isTable: true });
   return { embedding, head, finalNorm, layers };
 }
 
 /** Rows of the embedding or the head that fit one binding; a multiple of 4, as logits are written in fours. */
-function rowsPerPart(gpu: Gpu, { hiddenSize }: ModelConfig, dtype: TensorDtype): number {
-  const limit = Math.min(gpu.limits.maxBindingBytes, gpu.limits.maxBufferBytes);
-  const rows = Math.floor(limit / (padded(hiddenSize) * BYTES_PER_ELEMENT[dtype]));
+function rowsPerPart(gpu: Gpu, rowBytes: number): number {
+  const rows = Math.floor(Math.min(gpu.limits.maxBindingBytes, gpu.limits.maxBufferBytes) / rowBytes);
   return Math.max(4, Math.floor(rows / 4) * 4);
 }
 
 function storedBytes({ shape, dtype }: CheckpointTensor): number {
   return shape.reduce((product, length) => product * length, 1) * BYTES_PER_ELEMENT[dtype];
+}
+
+/** The format of codes of a matrix; embedding and head have 8 bits. */
+function codesOf(quantization: Quantization, isTable: boolean): "Q8" | "Q4" | undefined {
+  if (quantization === "stored") return undefined;
+  return quantization === "q8" || isTable ? "Q8" : "Q4";
+}
+
+function encodeCodes({ name, dtype }: CheckpointTensor, stored: Uint8Array, width: number, codes: "Q8" | "Q4") {
+  try {
+    return interleave(quantize(decodeTensorF32(dtype, stored), width, codes === "Q8" ? 8 : 4));
+  } catch (error) {
+    throw new Error(`${name}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Rows of `rowBytes` at a distance of `pitch` bytes, zeros between them. */

@@ -1,5 +1,6 @@
 /** Our own engine behind the LanguageModel interface: a checkpoint's decoder on our WGSL kernels. */
 import type { Checkpoint } from "../checkpoint/checkpoint";
+import type { Quantization } from "../checkpoint/quantize";
 import type { Gpu } from "../gpu/device";
 import { GpuOutOfMemoryError } from "../gpu/errors";
 import { BufferScope } from "../gpu/scope";
@@ -33,6 +34,8 @@ export interface LoadWgslModelOptions {
   tokenizer: ModelTokenizer;
   /** Number format of the key/value cache. Default "f32"; "f16" halves its memory at a relative error of 5e-4. */
   kvDtype?: CacheDtype;
+  /** How matrices are kept: as stored, or in 8 or 4 bits. Default "stored". */
+  quantization?: Quantization;
   onProgress?: (loadedBytes: number, totalBytes: number) => void;
   signal?: AbortSignal;
 }

@@ -3,9 +3,10 @@
  * in one matrix each, the rows of o padded by heads. Frozen weights keep their number format, and their matrices may be
  * those of the decode path; trainable ones are f32.
  */
-import type { Checkpoint, CheckpointTensor, TensorDtype } from "../checkpoint/checkpoint";
+import type { Checkpoint, CheckpointTensor } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
 import { decodeTensor } from "../checkpoint/dtype";
+import type { MatrixDtype } from "../checkpoint/quantize";
 import type { Tape } from "./tape";
 import { padded, type Tensor } from "./tensor";
 
@@ -38,7 +39,7 @@ export interface DecoderTensors {
 /** A matrix that already stands on the device, with rows padded to multiples of 4. */
 export interface SharedMatrix {
   buffer: GPUBuffer;
-  dtype: TensorDtype;
+  dtype: MatrixDtype;
   rows: number;
 }
 

@@ -8,6 +8,8 @@ import passRows from "../../shaders/common/rows.wgsl?raw";
 import weightBf16 from "../../shaders/common/weightBf16.wgsl?raw";
 import weightF16 from "../../shaders/common/weightF16.wgsl?raw";
 import weightF32 from "../../shaders/common/weightF32.wgsl?raw";
+import weightQ4 from "../../shaders/common/weightQ4.wgsl?raw";
+import weightQ8 from "../../shaders/common/weightQ8.wgsl?raw";
 import matmul from "../../shaders/matmul.wgsl?raw";
 import matmulSubgroup from "../../shaders/matmulSubgroup.wgsl?raw";
 import rmsNorm from "../../shaders/rmsNorm.wgsl?raw";
@@ -31,7 +33,7 @@ import rowLoss from "../../shaders/tensor/rowLoss.wgsl?raw";
 import scale from "../../shaders/tensor/scale.wgsl?raw";
 import softmax from "../../shaders/tensor/softmax.wgsl?raw";
 import swiglu from "../../shaders/tensor/swiglu.wgsl?raw";
-import type { TensorDtype } from "../checkpoint/checkpoint";
+import type { MatrixDtype } from "../checkpoint/quantize";
 import type { KernelSource } from "../gpu/kernel";
 
 const shaders = {
@@ -62,7 +64,13 @@ const shaders = {
 
 export type ShaderName = keyof typeof shaders;
 
-const weightPrelude: Readonly<Record<TensorDtype, string>> = { F32: weightF32, BF16: weightBf16, F16: weightF16 };
+const weightPrelude: Readonly<Record<MatrixDtype, string>> = {
+  F32: weightF32,
+  BF16: weightBf16,
+  F16: weightF16,
+  Q8: weightQ8,
+  Q4: weightQ4,
+};
 
 const known = new Map<string, KernelSource>();
 
@@ -73,7 +81,7 @@ const known = new Map<string, KernelSource>();
 export function kernel(
   name: ShaderName,
   entryPoint: string,
-  { weights, constants = {} }: { weights?: TensorDtype; constants?: Readonly<Record<string, number>> } = {},
+  { weights, constants = {} }: { weights?: MatrixDtype; constants?: Readonly<Record<string, number>> } = {},
 ): KernelSource {
   const key = JSON.stringify([name, entryPoint, weights, constants]);
   let source = known.get(key);

@@ -7,6 +7,7 @@
  */
 import type { TensorDtype } from "../checkpoint/checkpoint";
 import { encodeTensor } from "../checkpoint/dtype";
+import type { MatrixDtype } from "../checkpoint/quantize";
 import type { Gpu } from "../gpu/device";
 import { CommandQueue } from "./queue";
 import { kernel } from "./shaders";
@@ -113,7 +114,7 @@ export class Tape {
    * A tensor on a buffer that belongs to somebody else, a weight of the decode path for instance.
    * @param buffer [rows, columns], rows padded to multiples of 4 with zeros
    */
-  wrap(buffer: GPUBuffer, rows: number, columns: number, dtype: TensorDtype = "F32", label = "weight"): Tensor {
+  wrap(buffer: GPUBuffer, rows: number, columns: number, dtype: MatrixDtype = "F32", label = "weight"): Tensor {
     return this.own(new Tensor(this, label, rows, columns, new Storage(buffer, undefined), false, dtype));
   }
 
@@ -370,7 +371,7 @@ function checkCount(label: string, values: ArrayLike<number>, rows: number, colu
 }
 
 /** Values in the number format of a tensor, its rows padded with zeros. */
-function pitched(values: ArrayLike<number>, { rows, columns, pitch, dtype }: Tensor): Float32Array | Uint8Array {
+function pitched(values: ArrayLike<number>, { label, rows, columns, pitch, dtype }: Tensor): Float32Array | Uint8Array {
   let withPadding: ArrayLike<number> = values;
   if (pitch !== columns) {
     const rowsOfPitch = new Float32Array(rows * pitch);
@@ -379,6 +380,7 @@ function pitched(values: ArrayLike<number>, { rows, columns, pitch, dtype }: Ten
     }
     withPadding = rowsOfPitch;
   }
+  if (dtype === "Q8" || dtype === "Q4") throw new Error(`${label}: matrices in codes are only wrapped`);
   return dtype === "F32" ? Float32Array.from(withPadding) : encodeTensor(dtype, withPadding);
 }
 

@@ -2,8 +2,7 @@
  * A matrix on the device, f32 unless it is a frozen weight in a smaller format. Rows are padded with zeros to a
  * multiple of 4 elements, so that kernels read whole vec4s.
  */
-import type { TensorDtype } from "../checkpoint/checkpoint";
-import { BYTES_PER_ELEMENT } from "../checkpoint/dtype";
+import { type MatrixDtype, matrixRowBytes } from "../checkpoint/quantize";
 import type { CommandQueue } from "./queue";
 import type { Saved, Tape } from "./tape";
 
@@ -51,7 +50,7 @@ export class Tensor implements Saved {
     private readonly storage: Storage,
     /** Whether gradients flow to this tensor. */
     readonly requiresGrad = false,
-    readonly dtype: TensorDtype = "F32",
+    readonly dtype: MatrixDtype = "F32",
   ) {}
 
   /** Elements from one row to the next. */
@@ -60,7 +59,7 @@ export class Tensor implements Saved {
   }
 
   get bytes(): number {
-    return this.rows * this.pitch * BYTES_PER_ELEMENT[this.dtype];
+    return this.rows * matrixRowBytes(this.dtype, this.pitch);
   }
 
   /** @throws Error when the tensor has been disposed of */

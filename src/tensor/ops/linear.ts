@@ -1,4 +1,5 @@
 /** y = x W^T + b, with a frozen or a trainable weight. */
+import { matrixRowBytes } from "../../checkpoint/quantize";
 import type { Gpu } from "../../gpu/device";
 import type { Binding } from "../../gpu/kernel";
 import type { QueueBinding } from "../queue";
@@ -163,6 +164,6 @@ function gradientKernel(gpu: Gpu): { name: ShaderName; constants: Record<string,
 /** A run of rows; those that begin elsewhere than at 0 must begin at a multiple of 64, for the device's alignment. */
 function binding({ weight, start, count }: WeightRows): Binding {
   if (start === 0 && count === weight.rows) return weight.buffer;
-  const rowBytes = weight.pitch * (weight.dtype === "F32" ? 4 : 2);
+  const rowBytes = matrixRowBytes(weight.dtype, weight.pitch);
   return { buffer: weight.buffer, offset: start * rowBytes, size: count * rowBytes };
 }
