@@ -14,6 +14,7 @@ import {
 import { App } from "./App";
 import { NotFound } from "./components/NotFound";
 import { RoomFailed } from "./components/RoomFailed";
+import { DEFAULTS as BIN_PACKING_DEFAULTS, searchSchema as binPackingSearch } from "./rooms/binPacking/search";
 import { DEFAULTS as DUAL_SYSTEM_DEFAULTS, searchSchema as dualSystemSearch } from "./rooms/dualSystem/search";
 import {
   DEFAULTS as LATENT_RECURSION_DEFAULTS,
@@ -42,6 +43,15 @@ const dualSystemRoute = createRoute({
   component: lazyRouteComponent(() => import("./rooms/dualSystem/DualSystemRoom"), "DualSystemRoom"),
 });
 
+const binPackingRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/bin-packing",
+  staticData: { room: rooms.binPacking },
+  validateSearch: binPackingSearch,
+  search: { middlewares: [stripSearchParams(BIN_PACKING_DEFAULTS)] },
+  component: lazyRouteComponent(() => import("./rooms/binPacking/BinPackingRoom"), "BinPackingRoom"),
+});
+
 const latentRecursionRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/latent-recursion",
@@ -52,7 +62,7 @@ const latentRecursionRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([indexRoute, dualSystemRoute, latentRecursionRoute]),
+  routeTree: rootRoute.addChildren([indexRoute, dualSystemRoute, binPackingRoute, latentRecursionRoute]),
   history: createHashHistory(),
   // A room in an old tab may be gone from the server after an update.
   defaultErrorComponent: RoomFailed,

@@ -19,14 +19,17 @@ export interface Playback {
   setSpeed(speed: Speed): void;
 }
 
-/** @param run changes when another run is shown, which is then shown whole */
-export function usePlayback(length: number, run: unknown): Playback {
-  const [at, setAt] = useState<number>();
+/**
+ * @param run changes when another run is shown
+ * @param start where a run is shown first. Default: whole
+ */
+export function usePlayback(length: number, run: unknown, start?: number): Playback {
+  const [at, setAt] = useState(start);
   const [playing, setPlaying] = useState(false);
   const [speed, setSpeed] = useState<Speed>(1);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another run starts over.
   useEffect(() => {
-    setAt(undefined);
+    setAt(start);
     setPlaying(false);
   }, [run]);
   const position = Math.min(at ?? length, length);
