@@ -140,6 +140,8 @@ export async function evaluateRecursion(options: EvaluateRecursionOptions): Prom
   const rounds = [...new Set(options.rounds)].sort((a, b) => a - b);
   if (questions.length === 0) throw new RangeError("evaluation: there are no questions");
   if (rounds.length === 0) throw new RangeError("evaluation: there are no rounds");
+  const ungraded = questions.findIndex(({ grade }) => !grade);
+  if (ungraded >= 0) throw new RangeError(`evaluation: question ${ungraded} has no grader`);
   const isFitted = conditions.some(({ passing, inner }) => passing === "latent" && inner === "ridge");
   if (isFitted && !options.fitQuestions) throw new RangeError("evaluation: ridge links need fitQuestions");
   const innerFits = isFitted
@@ -250,9 +252,9 @@ function accuracyOf(correct: readonly boolean[]): AccuracyOf {
   return { n, accuracy: n === 0 ? 0 : right / n, ci95: wilson95(right, n) };
 }
 
-/** As few batches as the size allows, of all but the same length: none is left with a single question. */
-function evenBatches<T>(items: readonly T[], size: number): T[][] {
-  const count = Math.ceil(items.length / size);
+/** As few batches as the size allows, of all but the same length; none has one question alone if there are more. */
+export function evenBatches<T>(items: readonly T[], size: number): T[][] {
+  const count = Math.max(1, Math.min(Math.ceil(items.length / size), Math.floor(items.length / 2)));
   return Array.from({ length: count }, (_, i) => {
     return items.slice(Math.round((i * items.length) / count), Math.round(((i + 1) * items.length) / count));
   });

@@ -545,6 +545,8 @@ describe("evaluation", () => {
       );
       await expect(evaluateRecursion({ ...options, rounds: [] })).rejects.toThrow("there are no rounds");
       await expect(evaluateRecursion({ ...options, questions: [] })).rejects.toThrow("there are no questions");
+      const ungraded = options.questions.map(({ text, messages }) => ({ text, messages }));
+      await expect(evaluateRecursion({ ...options, questions: ungraded })).rejects.toThrow("question 0 has no grader");
       await expect(evaluateRecursion({ ...options, conditions: [conditionOf("ridge")] })).rejects.toThrow(
         "ridge links need fitQuestions",
       );
