@@ -1,7 +1,18 @@
 /** The public interface of the library. The page and other programs import from here and from `worker/` only. */
 export type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint/checkpoint";
 export type { ModelConfig } from "./checkpoint/config";
-export { urlSource } from "./checkpoint/sources";
+export {
+  checkpointFiles,
+  type HubCheckpoint,
+  type HubFile,
+  type HubListing,
+  type HubModel,
+  hubSource,
+  listHubModel,
+  parseHubId,
+} from "./checkpoint/hub";
+export { QUANTIZATIONS, type Quantization } from "./checkpoint/quantize";
+export { fileListSource, type PickedFile, urlSource } from "./checkpoint/sources";
 export type { FileKind } from "./corpus/parsed";
 export { findQuote, quoteSource } from "./corpus/quotes";
 export {
@@ -43,6 +54,9 @@ export type {
   SequenceInput,
   TokenEvent,
 } from "./model/languageModel";
+export { estimateMemory, type MemoryEstimate, type MemoryOptions } from "./model/memoryEstimate";
+export { openOnnxExport, openOnnxModel } from "./onnx/browserModels";
+export { ONNX_PROVIDERS, type OnnxProvider } from "./onnx/runtime";
 export { martelloTothLowerBound, sumLowerBound } from "./packing/bounds";
 export { figuresOf, type PackingFigures, packingFigures } from "./packing/figures";
 export { guaranteedBins } from "./packing/guarantees";

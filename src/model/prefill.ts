@@ -1,4 +1,6 @@
 /** Reads prompts: the rows of a ragged batch in chunks that keep the device responsive. */
+import type { ModelConfig } from "../checkpoint/config";
+import type { Gpu } from "../gpu/device";
 import type { DispatchEncoder } from "../gpu/encoder";
 import type { Decoder } from "./decoder";
 import type { KvCache } from "./kvCache";
@@ -31,7 +33,11 @@ const TILE_ROWS = 16;
 const MAX_CHUNK_ROWS = 4096;
 
 /** The most rows of which no dispatch takes too long, at positions up to `longest`, with `headRows` going to the head. */
-export function maxChunkRows({ gpu, config }: Decoder, longest: number, everyRowToHead: boolean): number {
+export function maxChunkRows(
+  { gpu, config }: { gpu: Pick<Gpu, "isSoftware" | "limits">; config: ModelConfig },
+  longest: number,
+  everyRowToHead: boolean,
+): number {
   const { hiddenSize, intermediateSize, heads, headDim, kvHeads, vocabSize } = config;
   const perRow = Math.max(
     hiddenSize * (heads + 2 * kvHeads) * headDim,

@@ -207,7 +207,7 @@ function storedBytes({ shape, dtype }: CheckpointTensor): number {
 }
 
 /** The format of codes of a matrix; embedding and head have 8 bits. */
-function codesOf(quantization: Quantization, isTable: boolean): "Q8" | "Q4" | undefined {
+export function codesOf(quantization: Quantization, isTable: boolean): "Q8" | "Q4" | undefined {
   if (quantization === "stored") return undefined;
   return quantization === "q8" || isTable ? "Q8" : "Q4";
 }
