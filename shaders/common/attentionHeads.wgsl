@@ -6,17 +6,17 @@
 
 /// Invocations in a subgroup, and in a workgroup: 4 or 8.
 override SUBGROUP: u32;
-/// Vec4s of a head, at most 16.
+/// Vec4s of a head, rounded up to a multiple of 4, at most 16.
 override HEAD4: u32;
 
-/// A head's vector: zeros after HEAD4 vec4s.
+/// A head's vector, with zeros after its end.
 alias Head = array<vec4f, 16>;
 /// What an invocation has loaded of a vector: vec4s lane, lane + SUBGROUP, ...
 alias Piece = array<vec4f, 4>;
 
 const LOWEST = -3e38;
 
-/// `head_vec4` is HEAD4, not known to the compiler: unrolled loads take software devices seconds to compile.
+/// `head_vec4` are the head's vec4s, not known to the compiler: unrolled loads take software devices seconds to compile.
 fn load_head(source: u32, at: u32, head_vec4: u32) -> Head {
   var x: Head;
   for (var d = 0u; d < head_vec4; d++) {
@@ -27,16 +27,18 @@ fn load_head(source: u32, at: u32, head_vec4: u32) -> Head {
   );
 }
 
-/// This invocation's piece of a vector whose place is the same for all of the subgroup.
+/// This invocation's piece of a vector whose place is the same for all of the subgroup. What it holds after the vector's
+/// end is some of its elements again, to be multiplied with zeros.
 fn load_piece(source: u32, at: u32, lane: u32) -> Piece {
+  let last = shape.head_vec4 - 1u;
   var piece: Piece;
-  piece[0] = vec4_of(source, at + min(lane, HEAD4 - 1u));
+  piece[0] = vec4_of(source, at + min(lane, last));
   if (HEAD4 > SUBGROUP) {
-    piece[1] = vec4_of(source, at + min(lane + SUBGROUP, HEAD4 - 1u));
+    piece[1] = vec4_of(source, at + min(lane + SUBGROUP, last));
   }
   if (HEAD4 > 2u * SUBGROUP) {
-    piece[2] = vec4_of(source, at + min(lane + 2u * SUBGROUP, HEAD4 - 1u));
-    piece[3] = vec4_of(source, at + min(lane + 3u * SUBGROUP, HEAD4 - 1u));
+    piece[2] = vec4_of(source, at + min(lane + 2u * SUBGROUP, last));
+    piece[3] = vec4_of(source, at + min(lane + 3u * SUBGROUP, last));
   }
   return piece;
 }

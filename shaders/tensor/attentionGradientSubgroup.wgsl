@@ -34,6 +34,44 @@ fn vec4_of(source: u32, at: u32) -> vec4f {
   return d_output[at];
 }
 
+/// Adds to the gradient of a row's query what comes from the first `keys` keys from `first` on, of which the row sees the
+/// first `sees`. `known` is (logarithm of the softmax sum, delta).
+/// `source` is a constant where it is called, and each call is compiled for itself: a branch at each load would cost more.
+fn take_keys(
+  source: u32,
+  first: u32,
+  keys: u32,
+  sees: u32,
+  lane: u32,
+  known: vec2f,
+  q: ptr<function, Head>,
+  d_out: ptr<function, Head>,
+  sums: ptr<function, Head>,
+) {
+  let to_value = shape.kv_heads * shape.head_vec4;
+  for (var block = 0u; block < keys; block += 4u) {
+    let numbers = vec4u(block) + vec4u(0u, 1u, 2u, 3u);
+    let k = first + min(numbers, vec4u(keys - 1u)) * 2u * to_value;
+    var a = load_piece(source, k.x + to_value, lane);
+    var b = load_piece(source, k.y + to_value, lane);
+    var c = load_piece(source, k.z + to_value, lane);
+    var d = load_piece(source, k.w + to_value, lane);
+    let d_weights = vec4f(dot_shared(d_out, &a), dot_shared(d_out, &b), dot_shared(d_out, &c), dot_shared(d_out, &d));
+    a = load_piece(source, k.x, lane);
+    b = load_piece(source, k.y, lane);
+    c = load_piece(source, k.z, lane);
+    d = load_piece(source, k.w, lane);
+    let scores = vec4f(dot_shared(q, &a), dot_shared(q, &b), dot_shared(q, &c), dot_shared(q, &d)) * shape.scale;
+    // What is not seen may have any score: no exponent above 0.
+    let weights = select(vec4f(), exp(min(scores - known.x, vec4f())), numbers < vec4u(sees));
+    let d_scores = weights * (d_weights - known.y) * shape.scale;
+    add_shared(sums, d_scores.x, &a);
+    add_shared(sums, d_scores.y, &b);
+    add_shared(sums, d_scores.z, &c);
+    add_shared(sums, d_scores.w, &d);
+  }
+}
+
 @compute @workgroup_size(SUBGROUP)
 fn backward_query(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -61,50 +99,24 @@ fn backward_query(
   let row = tile + numbered / shape.members;
   let place = (sequence.row + row) * shape.heads + first_head + numbered % shape.members;
   let step = 2u * shape.kv_heads * shape.head_vec4;
-  let to_value = shape.kv_heads * shape.head_vec4;
+  let own_keys = sequence.own_before + tile + rows;
 
   var q = load_head(QUERY, place * shape.head_vec4, shape.head_vec4);
   var d_out = load_head(D_OUTPUT, place * shape.head_vec4, shape.head_vec4);
-  let lse = statistics[place].x;
-  var delta = 0.0;
+  var known = vec2f(statistics[place].x, 0.0);
   for (var d = 0u; d < shape.head_vec4; d++) {
-    delta += dot(output[place * shape.head_vec4 + d], d_output[place * shape.head_vec4 + d]);
+    known.y += dot(output[place * shape.head_vec4 + d], d_output[place * shape.head_vec4 + d]);
   }
   var sums: Head;
-  for (var segment = PREFIX; segment <= OWN; segment++) {
-    let is_own = segment == OWN;
-    let start = select(sequence.prefix, sequence.own, is_own);
-    let keys = select(sequence.prefix_keys, sequence.own_before + tile + rows, is_own);
-    let sees = select(keys, sequence.own_before + row + 1u, is_own);
-    for (var block = 0u; block < keys; block += 4u) {
-      let numbers = vec4u(block) + vec4u(0u, 1u, 2u, 3u);
-      let k = (start + min(numbers, vec4u(keys - 1u))) * step + kv_head * shape.head_vec4;
-      var a = load_piece(segment, k.x + to_value, lane);
-      var b = load_piece(segment, k.y + to_value, lane);
-      var c = load_piece(segment, k.z + to_value, lane);
-      var d = load_piece(segment, k.w + to_value, lane);
-      let d_weights =
-        vec4f(dot_shared(&d_out, &a), dot_shared(&d_out, &b), dot_shared(&d_out, &c), dot_shared(&d_out, &d));
-      a = load_piece(segment, k.x, lane);
-      b = load_piece(segment, k.y, lane);
-      c = load_piece(segment, k.z, lane);
-      d = load_piece(segment, k.w, lane);
-      let scores =
-        vec4f(dot_shared(&q, &a), dot_shared(&q, &b), dot_shared(&q, &c), dot_shared(&q, &d)) * shape.scale;
-      // What is not seen may have any score: no exponent above 0.
-      let weights = select(vec4f(), exp(min(scores - lse, vec4f())), numbers < vec4u(sees));
-      let d_scores = weights * (d_weights - delta) * shape.scale;
-      add_shared(&sums, d_scores.x, &a);
-      add_shared(&sums, d_scores.y, &b);
-      add_shared(&sums, d_scores.z, &c);
-      add_shared(&sums, d_scores.w, &d);
-    }
-  }
+  let prefix = sequence.prefix * step + kv_head * shape.head_vec4;
+  take_keys(PREFIX, prefix, sequence.prefix_keys, sequence.prefix_keys, lane, known, &q, &d_out, &sums);
+  let own = sequence.own * step + kv_head * shape.head_vec4;
+  take_keys(OWN, own, own_keys, sequence.own_before + row + 1u, lane, known, &q, &d_out, &sums);
 
   if (lane >= count) {
     return;
   }
-  statistics[place].y = delta;
+  statistics[place].y = known.y;
   // In memory, as the loop indexes it.
   var result = sums;
   for (var d = 0u; d < shape.head_vec4; d++) {

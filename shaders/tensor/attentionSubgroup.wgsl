@@ -28,6 +28,45 @@ fn vec4_of(source: u32, at: u32) -> vec4f {
   return query[at];
 }
 
+/// Adds to a row's softmax (the highest score and the sum of weights so far) and its sum of values the first `keys` keys from `first` on, of which this invocation's row sees the first `sees`. `source` is a
+/// constant where it is called, and each call is compiled for itself: a branch at each load would cost more.
+fn take_keys(
+  source: u32,
+  first: u32,
+  keys: u32,
+  sees: u32,
+  lane: u32,
+  q: ptr<function, Head>,
+  softmax: ptr<function, vec2f>,
+  sums: ptr<function, Head>,
+) {
+  let to_value = shape.kv_heads * shape.head_vec4;
+  for (var block = 0u; block < keys; block += 4u) {
+    let numbers = vec4u(block) + vec4u(0u, 1u, 2u, 3u);
+    let k = first + min(numbers, vec4u(keys - 1u)) * 2u * to_value;
+    var a = load_piece(source, k.x, lane);
+    var b = load_piece(source, k.y, lane);
+    var c = load_piece(source, k.z, lane);
+    var d = load_piece(source, k.w, lane);
+    let scores = vec4f(dot_shared(q, &a), dot_shared(q, &b), dot_shared(q, &c), dot_shared(q, &d)) * shape.scale;
+    let is_seen = numbers < vec4u(sees);
+    let seen = select(vec4f(LOWEST), scores, is_seen);
+    let highest = max((*softmax).x, max(max(seen.x, seen.y), max(seen.z, seen.w)));
+    let correction = exp((*softmax).x - highest);
+    let weights = select(vec4f(), exp(min(scores - highest, vec4f())), is_seen);
+    *softmax = vec2f(highest, (*softmax).y * correction + weights.x + weights.y + weights.z + weights.w);
+    scale_head(sums, correction);
+    a = load_piece(source, k.x + to_value, lane);
+    b = load_piece(source, k.y + to_value, lane);
+    c = load_piece(source, k.z + to_value, lane);
+    d = load_piece(source, k.w + to_value, lane);
+    add_shared(sums, weights.x, &a);
+    add_shared(sums, weights.y, &b);
+    add_shared(sums, weights.z, &c);
+    add_shared(sums, weights.w, &d);
+  }
+}
+
 @compute @workgroup_size(SUBGROUP)
 fn forward(
   @builtin(workgroup_id) workgroup: vec3u,
@@ -55,52 +94,23 @@ fn forward(
   let row = tile + numbered / shape.members;
   let place = (sequence.row + row) * shape.heads + first_head + numbered % shape.members;
   let step = 2u * shape.kv_heads * shape.head_vec4;
-  let to_value = shape.kv_heads * shape.head_vec4;
+  let own_keys = sequence.own_before + tile + rows;
 
   var q = load_head(QUERY, place * shape.head_vec4, shape.head_vec4);
+  var softmax = vec2f(LOWEST, 0.0);
   var sums: Head;
-  var highest = LOWEST;
-  var total = 0.0;
-  for (var segment = PREFIX; segment <= OWN; segment++) {
-    let is_own = segment == OWN;
-    let start = select(sequence.prefix, sequence.own, is_own);
-    let keys = select(sequence.prefix_keys, sequence.own_before + tile + rows, is_own);
-    let sees = select(keys, sequence.own_before + row + 1u, is_own);
-    for (var block = 0u; block < keys; block += 4u) {
-      let numbers = vec4u(block) + vec4u(0u, 1u, 2u, 3u);
-      let k = (start + min(numbers, vec4u(keys - 1u))) * step + kv_head * shape.head_vec4;
-      var a = load_piece(segment, k.x, lane);
-      var b = load_piece(segment, k.y, lane);
-      var c = load_piece(segment, k.z, lane);
-      var d = load_piece(segment, k.w, lane);
-      let scores =
-        vec4f(dot_shared(&q, &a), dot_shared(&q, &b), dot_shared(&q, &c), dot_shared(&q, &d)) * shape.scale;
-      let is_seen = numbers < vec4u(sees);
-      let seen = select(vec4f(LOWEST), scores, is_seen);
-      let new_highest = max(highest, max(max(seen.x, seen.y), max(seen.z, seen.w)));
-      let correction = exp(highest - new_highest);
-      let weights = select(vec4f(), exp(min(scores - new_highest, vec4f())), is_seen);
-      highest = new_highest;
-      total = total * correction + weights.x + weights.y + weights.z + weights.w;
-      scale_head(&sums, correction);
-      a = load_piece(segment, k.x + to_value, lane);
-      b = load_piece(segment, k.y + to_value, lane);
-      c = load_piece(segment, k.z + to_value, lane);
-      d = load_piece(segment, k.w + to_value, lane);
-      add_shared(&sums, weights.x, &a);
-      add_shared(&sums, weights.y, &b);
-      add_shared(&sums, weights.z, &c);
-      add_shared(&sums, weights.w, &d);
-    }
-  }
+  let prefix = sequence.prefix * step + kv_head * shape.head_vec4;
+  take_keys(PREFIX, prefix, sequence.prefix_keys, sequence.prefix_keys, lane, &q, &softmax, &sums);
+  let own = sequence.own * step + kv_head * shape.head_vec4;
+  take_keys(OWN, own, own_keys, sequence.own_before + row + 1u, lane, &q, &softmax, &sums);
 
   if (lane >= count) {
     return;
   }
-  statistics[place] = vec2f(highest + log(total), 0.0);
+  statistics[place] = vec2f(softmax.x + log(softmax.y), 0.0);
   // In memory, as the loop indexes it.
   var result = sums;
   for (var d = 0u; d < shape.head_vec4; d++) {
-    output[place * shape.head_vec4 + d] = result[d] / total;
+    output[place * shape.head_vec4 + d] = result[d] / softmax.y;
   }
 }

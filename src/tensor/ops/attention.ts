@@ -4,7 +4,7 @@ import { floatBits } from "../queue";
 import { columnLanes, fixedSubgroup } from "../rowKernels";
 import type { Sequences } from "../sequences";
 import { kernel, type ShaderName } from "../shaders";
-import type { Tensor } from "../tensor";
+import { padded, type Tensor } from "../tensor";
 
 /** cos and sin of position * theta^(-2 i / headDim), computed in f64: [positions, headDim] as pairs. */
 export function ropeAngles(positions: number, headDim: number, theta: number): Float32Array {
@@ -263,7 +263,7 @@ function kernelsFor(
 ): { forward: ShaderName; gradient: ShaderName; constants: Record<string, number>; tile: number } {
   const SUBGROUP = fixedSubgroup(gpu);
   if (SUBGROUP && headVec4 <= 16) {
-    const constants = { SUBGROUP, HEAD4: headVec4 };
+    const constants = { SUBGROUP, HEAD4: padded(headVec4) };
     return { forward: "attentionSubgroup", gradient: "attentionGradientSubgroup", constants, tile: SUBGROUP };
   }
   const constants = { LANES: gpu.isSoftware ? 8 : 64 };
