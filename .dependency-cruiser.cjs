@@ -120,7 +120,7 @@ module.exports = {
       severity: "error",
       from: {},
       // Files of a package that the bundler copies: the query hides them from the package's exports.
-      to: { couldNotResolve: true, pathNot: "^pyodide/.*\\?url$" },
+      to: { couldNotResolve: true, pathNot: "^(pyodide|onnxruntime-web)/.*\\?url$" },
     },
     {
       name: "product-knows-no-test",
