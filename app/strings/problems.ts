@@ -58,6 +58,16 @@ export const problems: Record<ProblemKind, ProblemText> = {
     why: "A link leads from an agent of one width to an agent of another, and these widths differ from those of this ring.",
     todo: "Choose links that were trained for these agents.",
   },
+  trainingInvalid: {
+    what: "This training run cannot be started or taken up.",
+    why: "A setting is out of its range, or a saved run is damaged, of another stage, or of other agents.",
+    todo: "Read the details, change the setting, or begin a new run.",
+  },
+  trainingMissing: {
+    what: "There is no saved training run.",
+    why: "This browser has none, or its data were deleted.",
+    todo: "Begin a new run, or open one from a file.",
+  },
   engineFailed: {
     what: "The engine stopped with an error of its own.",
     why: "This is a fault of the page, not of your machine.",

@@ -64,6 +64,11 @@ export function writeTrainingFile({ settings, step, roles, links, moments }: Tra
   return writeSafetensors([...tensors, ...further], { ...metadata, [METADATA]: JSON.stringify(state) });
 }
 
+/** Whether a set of links is a training run as well. @throws CheckpointError when it is no safetensors file at all */
+export function isTrainingFile(bytes: Uint8Array, file = "training file"): boolean {
+  return parseSafetensors(file, bytes).metadata[METADATA] !== undefined;
+}
+
 /**
  * @param file what it is called in errors
  * @throws TrainingError naming the file and what is wrong with it: no safetensors file, no set of links, no training

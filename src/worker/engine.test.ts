@@ -9,6 +9,7 @@ import { makeWorld } from "../world/world";
 import { type DeviceOpener, Engine, type OpenDevice } from "./engine";
 import { EngineError, problemOf } from "./problems";
 import type { EngineMessage, EngineProblem, ResearchRequest } from "./protocol";
+import type { TrainingArchive } from "./trainingArchive";
 
 const SEED = 3;
 const world = makeWorld(SEED);
@@ -27,6 +28,7 @@ const request: ResearchRequest = {
 };
 
 const python = { run: async () => "1" };
+const archive: TrainingArchive = { read: async () => undefined, write: async () => {}, clear: async () => {} };
 const call = JSON.stringify({ name: "search", arguments: { query: first!.title, purpose: "what it is" } });
 const infoOf = (id: string) => ({ id, parameters: 1, layers: 1, hiddenSize: 2, liveBytes: 4 });
 const load = (...ids: string[]) => ({ models: ids.map((id) => ({ id, url: "u" })) });
@@ -64,7 +66,7 @@ function setUp(model: LanguageModel = scriptedModel(honest, { maxPositions: 100_
       close: () => closed.push("device"),
     };
   };
-  const engine = new Engine(opener, python);
+  const engine = new Engine(opener, python, archive);
   engine.connect({ postMessage: (message) => messages.push(message) });
   return {
     engine,
@@ -89,19 +91,23 @@ describe("loading", () => {
 
   it("can be cancelled and tried again, on the same device", async () => {
     let [opened, attempts] = [0, 0];
-    const engine = new Engine(async () => {
-      opened++;
-      return {
-        info: { name: "test", software: true },
-        lost: new Promise(() => {}),
-        load: async (_, { signal }) => {
-          attempts++;
-          await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-          throw new Error("not reached");
-        },
-        close: () => {},
-      };
-    }, python);
+    const engine = new Engine(
+      async () => {
+        opened++;
+        return {
+          info: { name: "test", software: true },
+          lost: new Promise(() => {}),
+          load: async (_, { signal }) => {
+            attempts++;
+            await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+            throw new Error("not reached");
+          },
+          close: () => {},
+        };
+      },
+      python,
+      archive,
+    );
     for (let attempt = 1; attempt <= 2; attempt++) {
       const loading = engine.load(load("a"));
       await new Promise((resolve) => setTimeout(resolve));
@@ -137,6 +143,7 @@ describe("loading", () => {
         close: () => {},
       }),
       python,
+      archive,
     );
     const loading = engine.load(load("a"));
     await begun.given;
@@ -150,17 +157,21 @@ describe("loading", () => {
   it("gives up a device on which nothing could be loaded", async () => {
     let opened = 0;
     const closed: number[] = [];
-    const engine = new Engine(async () => {
-      const number = ++opened;
-      return {
-        info: { name: "test", software: true },
-        lost: new Promise(() => {}),
-        load: async () => {
-          throw new CheckpointError("a: model.safetensors is missing");
-        },
-        close: () => closed.push(number),
-      };
-    }, python);
+    const engine = new Engine(
+      async () => {
+        const number = ++opened;
+        return {
+          info: { name: "test", software: true },
+          lost: new Promise(() => {}),
+          load: async () => {
+            throw new CheckpointError("a: model.safetensors is missing");
+          },
+          close: () => closed.push(number),
+        };
+      },
+      python,
+      archive,
+    );
     const problem = { kind: "modelFilesMissing" };
     expect(await engine.load(load("a"))).toMatchObject({ status: "failed", problem });
     expect(await engine.load(load("a"))).toMatchObject({ status: "failed", problem });

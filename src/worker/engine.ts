@@ -39,6 +39,17 @@ import type {
   RecursionRequest,
   VocabularyOutcome,
 } from "./recursionProtocol";
+import type { TrainingArchive } from "./trainingArchive";
+import { TrainingDesk } from "./trainingDesk";
+import type {
+  ImportOutcome,
+  Outcome,
+  ResumeRequest,
+  SavedOutcome,
+  TrainingEnd,
+  TrainingOutcome,
+  TrainRequest,
+} from "./trainingProtocol";
 
 export interface LoadHooks {
   signal: AbortSignal;
@@ -85,10 +96,20 @@ export class Engine implements EngineApi {
   private readonly recursions = new RecursionDesk((id) => this.latentModel(id), this.links);
   private readonly losses = new WeakMap<OpenDevice, EngineProblem>();
 
+  private readonly training: TrainingDesk;
+
   constructor(
     private readonly openDevice: DeviceOpener,
     private readonly python: PythonRunner,
-  ) {}
+    private readonly archive: TrainingArchive,
+  ) {
+    this.training = new TrainingDesk(
+      (spec) => this.recursions.ring(spec),
+      this.links,
+      archive,
+      (message) => this.port?.postMessage(message),
+    );
+  }
 
   connect(port: MessageSink): void {
     this.port = port;
@@ -234,6 +255,52 @@ export class Engine implements EngineApi {
     this.running?.abort();
   }
 
+  train(request: TrainRequest): Promise<TrainingOutcome> {
+    return this.trained(() => this.training.train(request));
+  }
+
+  resumeTraining(request: ResumeRequest): Promise<TrainingOutcome> {
+    return this.trained(() => this.training.resume(request));
+  }
+
+  pauseTraining(): Promise<Outcome> {
+    return this.done(() => this.training.pause());
+  }
+
+  continueTraining(): Promise<Outcome> {
+    return this.done(() => {
+      this.checkFree();
+      this.training.continue();
+    });
+  }
+
+  stepTraining(): Promise<Outcome> {
+    return this.done(() => {
+      this.checkFree();
+      return this.training.step();
+    });
+  }
+
+  stopTraining(): void {
+    this.training.stop();
+  }
+
+  savedTraining(): Promise<SavedOutcome> {
+    return this.outcome(async () => ({ status: "ready", saved: await this.training.saved() }) as const);
+  }
+
+  discardTraining(): Promise<Outcome> {
+    return this.done(() => this.archive.clear());
+  }
+
+  importTraining(file: LinkFile): Promise<ImportOutcome> {
+    return this.outcome(() => this.training.import(file));
+  }
+
+  exportTraining(): Promise<FileOutcome> {
+    return this.outcome(async () => ({ status: "ready", file: await this.training.export() }) as const);
+  }
+
   /** The world of a seed; the last one is kept, with the search index that belongs to its documents. */
   private worldOf(seed: number): World {
     if (this.current?.seed !== seed) this.current = makeWorld(seed);
@@ -247,13 +314,33 @@ export class Engine implements EngineApi {
   ): Promise<T | Failed> {
     const controller = new AbortController();
     return this.outcome(async () => {
-      if (this.running) throw new EngineError("engineFailed", "another run is in progress");
+      this.checkFree();
       this.running = controller;
       return work(controller.signal);
     }).finally(() => {
       batcher?.flush();
       if (this.running === controller) this.running = undefined;
     });
+  }
+
+  private trained(work: () => Promise<TrainingEnd>): Promise<TrainingOutcome> {
+    return this.outcome(async () => {
+      this.checkFree();
+      return { status: "finished", reason: await work() } as const;
+    });
+  }
+
+  private done(work: () => void | Promise<void>): Promise<Outcome> {
+    return this.outcome(async () => {
+      await work();
+      return { status: "done" } as const;
+    });
+  }
+
+  /** @throws EngineError when the device is at work; a training run that is halted leaves it free */
+  private checkFree(): void {
+    if (this.running) throw new EngineError("engineFailed", "another run is in progress");
+    if (this.training.isWorking) throw new EngineError("engineFailed", "a training run is in progress");
   }
 
   private async outcome<T>(work: () => T | Promise<T>): Promise<T | Failed> {
@@ -292,6 +379,7 @@ export class Engine implements EngineApi {
   private close(): void {
     const { device } = this;
     this.device = undefined;
+    this.training.forget();
     for (const { dispose } of this.models.values()) dispose();
     this.models.clear();
     device?.close();

@@ -1,6 +1,8 @@
 /** From whatever was thrown to one of the problems that a page has a sentence for. */
 import { CheckpointError } from "../checkpoint/errors";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
+import { LinkError } from "../links/linkConfig";
+import { TrainingError } from "../train/settings";
 import type { EngineProblem, ProblemKind } from "./protocol";
 
 /** A failure whose kind is known where it happens. */
@@ -24,6 +26,8 @@ export function problemOf(error: unknown): EngineProblem {
       /\.(json|safetensors) is missing$|the server answered/.test(error.message) || isNetworkFailure(error.cause);
     return { kind: unreachable ? "modelFilesMissing" : "modelInvalid", detail: error.message };
   }
+  if (error instanceof TrainingError) return { kind: "trainingInvalid", detail: error.message };
+  if (error instanceof LinkError) return { kind: "linksInvalid", detail: error.message };
   const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   if (error instanceof GpuUnavailableError) {
     // To a visitor, an adapter that refuses to open is no adapter.

@@ -14,6 +14,7 @@ import type {
   RecursionRequest,
   VocabularyOutcome,
 } from "./recursionProtocol";
+import type { TrainingApi, TrainingMessage } from "./trainingProtocol";
 
 /** Every way in which the engine can fail a visitor; the page has a sentence for each. */
 export type ProblemKind =
@@ -27,6 +28,8 @@ export type ProblemKind =
   | "linksMissing"
   | "linksInvalid"
   | "linksMisfit"
+  | "trainingInvalid"
+  | "trainingMissing"
   | "engineFailed";
 
 export interface EngineProblem {
@@ -110,14 +113,15 @@ export type EngineMessage =
   | { type: "progress"; loadedBytes: number; totalBytes: number }
   | { type: "events"; run: number; events: TraceEvent[] }
   | { type: "deviceLost"; problem: EngineProblem }
-  | RecursionMessage;
+  | RecursionMessage
+  | TrainingMessage;
 
 /** What the engine needs of a MessagePort. */
 export interface MessageSink {
   postMessage(message: EngineMessage): void;
 }
 
-export interface EngineApi {
+export interface EngineApi extends TrainingApi {
   /** Hands over the port on which messages arrive. Call once, first. */
   connect(port: MessageSink): void;
   /** Requests the device and loads models; those that are loaded already are kept. A later call ends an earlier one. */
