@@ -3,7 +3,7 @@ export const binPacking = {
   lead: {
     start: "Every bin is one call of",
     system1: "System 1",
-    rest: "and holds so many tokens. Fewer bins are fewer calls. First Fit Decreasing takes the longest document first and puts it into the first bin that has room; here it packs beside its rivals.",
+    rest: "and holds a fixed number of tokens: fewer bins are fewer calls. First Fit Decreasing takes the longest document first and puts it into the first bin that has room; here it packs beside its rivals.",
   },
 
   algorithms: {
@@ -28,7 +28,7 @@ export const binPacking = {
     ff: { name: "Trap for First Fit", hint: "Short documents first: 10 bins where 6 would do" },
     nf: { name: "Trap for Next Fit", hint: "Long and short in turn leave half of every bin empty" },
     halves: { name: "Just over half a bin", hint: "The sum says 4 bins; nobody can do it in fewer than 6" },
-    noRun: "Nothing has been packed in this tab yet: ask a question in the dual-system run first.",
+    noRun: "No run in this tab yet.",
     toRun: "Open the dual-system run",
     count: "Documents",
     countHelp: "How many are drawn.",
@@ -81,7 +81,7 @@ export const binPacking = {
 
   picture: {
     title: "The same documents, packed side by side",
-    hint: "Every block is a document, as high as it is long; its colour stays the same everywhere. The dashed line is the bin's capacity.",
+    hint: "Blocks are documents, as high as they are long. The dashed line is the capacity.",
     queue: "As they come",
     sorted: "Longest first",
     queueLabel: "Documents as they come: choose one with the arrow keys",
@@ -90,7 +90,7 @@ export const binPacking = {
     bins: (count: number) => (count === 1 ? "bin" : "bins"),
     atBound: "as few as can be",
     over: (extra: number) => `${extra} more than needed`,
-    comparisons: (count: string) => `${count} asked`,
+    overBound: (extra: number) => `${extra} over the bound`,
     atLeast: (bins: number) => `at least ${bins}`,
     pick: "Point at a document to follow it through all packings, or choose one.",
     where: (number: number, tokens: string) => `Document ${number}: ${tokens} tokens`,
@@ -131,7 +131,8 @@ export const binPacking = {
     caption: "Figures of all packings",
     algorithm: "Algorithm",
     bins: "Bins",
-    over: "Over the bound",
+    over: "More than needed",
+    overBound: "Over the bound",
     full: "Full",
     waste: "Left empty (tokens)",
     comparisons: "Comparisons",
@@ -208,7 +209,7 @@ export const binPacking = {
     hint: {
       mixed: "The same kind of documents, drawn anew for every seed.",
       articles: "Other articles of the same world for every seed.",
-      order: "The same documents in another order for every seed. FFD sorts, so the order hardly matters to it.",
+      order: "The same documents in another order for every seed. FFD sorts, so the order makes no difference to it.",
     },
     run: "Pack 1,000 seeds",
     again: "Pack them again",

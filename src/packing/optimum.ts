@@ -16,7 +16,7 @@ export interface BestPacking {
 }
 
 /** Placements that are tried before the search gives up: some tens of milliseconds. */
-const MOST_PLACEMENTS = 40_000;
+const MOST_PLACEMENTS = 25_000;
 
 /**
  * @param lengths tokens of every item, as for `pack`; items longer than a bin are cut and stand alone

@@ -159,11 +159,11 @@ function Packed({ documents, capacity, search, pool, update, resets }: PackedPro
     <>
       <CutNotice lengths={lengths} capacity={capacity} />
       <SidePicture
-        {...{ documents, lengths, capacity, bound, tracks, moment }}
+        {...{ documents, lengths, capacity, best, tracks, moment }}
         chosen={chosen !== undefined && chosen < lengths.length ? chosen : undefined}
         onChoose={setChosen}
       />
-      <Figures {...{ tracks, lengths, capacity, bound }} hand={open === 0 && !overfull ? handBins : undefined} />
+      <Figures {...{ tracks, lengths, capacity, best }} hand={open === 0 && !overfull ? handBins : undefined} />
       {first && <HandBoard {...{ lengths, capacity, hand, setHand, best }} rival={first} />}
       <StudyPanel
         options={study}

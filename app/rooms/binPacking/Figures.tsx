@@ -1,5 +1,11 @@
 /** What every packing costs when all is packed, and the visitor's own beside them. */
-import { figuresOf, type PackingAlgorithm, type PackingFigures, sumLowerBound } from "../../../src/index";
+import {
+  type BestPacking,
+  figuresOf,
+  type PackingAlgorithm,
+  type PackingFigures,
+  sumLowerBound,
+} from "../../../src/index";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
 import { formatCount, formatPercent } from "../../format";
@@ -14,17 +20,17 @@ interface FiguresProps {
   tracks: readonly Track[];
   lengths: readonly number[];
   capacity: number;
-  bound: number;
+  best: BestPacking;
   /** A whole and valid packing by hand. */
   hand: readonly HandBin[] | undefined;
 }
 
-export function Figures({ tracks, lengths, capacity, bound, hand }: FiguresProps) {
+export function Figures({ tracks, lengths, capacity, best, hand }: FiguresProps) {
   const own = hand && handFigures(hand, lengths, capacity);
   const head = [
     text.algorithm,
     text.bins,
-    text.over,
+    best.proven ? text.over : text.overBound,
     text.full,
     text.waste,
     text.comparisons,
@@ -33,7 +39,7 @@ export function Figures({ tracks, lengths, capacity, bound, hand }: FiguresProps
   ] as const;
   const cells = (figures: Omit<PackingFigures, "comparisons">, comparisons: string) => [
     formatCount(figures.bins),
-    figures.bins > bound ? `+${figures.bins - bound}` : "0",
+    figures.bins > best.lowerBound ? `+${figures.bins - best.lowerBound}` : "0",
     formatPercent(figures.utilization),
     formatCount(figures.waste),
     comparisons,

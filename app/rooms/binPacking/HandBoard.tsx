@@ -9,7 +9,8 @@ import type { BestPacking } from "../../../src/index";
 import { Frame } from "../../components/Frame";
 import { formatCount, formatPlural } from "../../format";
 import { strings } from "../../strings";
-import { BIN, HandBlock } from "./HandBlock";
+import { HandBin } from "./HandBin";
+import { HandBlock } from "./HandBlock";
 import classes from "./HandBoard.module.css";
 import { binsOfHand, emptyHand, type Hand, handAsks, handOfBins, MOST_BY_HAND, move, resultOf } from "./hand";
 import type { Track } from "./timeline";
@@ -44,6 +45,9 @@ function Board({ lengths, capacity, hand, setHand, rival, best }: HandBoardProps
   const [past, setPast] = useState<Hand[]>([]);
   const bins = binsOfHand(hand, lengths, capacity);
   const result = resultOf(hand, bins);
+  // As many as are surely needed stand ready, and one more.
+  const ready = Math.max(bins.length, Math.min(best.lowerBound, lengths.length - 1));
+  const columns = Array.from({ length: ready + 1 }, (_, at) => bins[at]);
   const change = (next: Hand) => {
     setPast((before) => [...before, hand]);
     setHand(next);
@@ -99,8 +103,8 @@ function Board({ lengths, capacity, hand, setHand, rival, best }: HandBoardProps
     const bin = hand[item];
     if (held === undefined) {
       take(item);
-      const fitting = bins.findIndex((_, at) => at !== bin && handAsks(hand, lengths, capacity, item, at).fits);
-      focus(`[data-target="${fitting >= 0 ? fitting : bins.length}"]`);
+      const fitting = columns.findIndex((_, at) => at !== bin && handAsks(hand, lengths, capacity, item, at).fits);
+      focus(`[data-target="${fitting}"]`);
     } else if (held === item) putBack();
     else put(held, bin);
   };
@@ -176,37 +180,18 @@ function Board({ lengths, capacity, hand, setHand, rival, best }: HandBoardProps
           <div className={classes.trayBlocks}>{open.map(block)}</div>
         </div>
         <ol className={classes.bins}>
-          {[...bins, undefined].map((bin, at) => (
-            <li key={at} className={classes.bin} data-drop={at} data-excess={(bin?.excess ?? 0) > 0}>
-              {/* biome-ignore lint/a11y/useKeyWithClickEvents: by keyboard the bin's own button does this. */}
-              {/* biome-ignore lint/a11y/noStaticElementInteractions: as above. */}
-              <div
-                className={classes.column}
-                data-new={!bin}
-                style={{ height: BIN }}
-                onClick={() => held !== undefined && put(held, at)}
-              >
-                {bin?.items.map(block)}
-              </div>
-              <button
-                type="button"
-                className={classes.target}
-                data-target={at}
-                disabled={held === undefined}
-                aria-label={
-                  bin
-                    ? text.bin(at + 1, formatCount(bin.used), formatCount(Math.max(0, capacity - bin.used)))
-                    : text.newBin
-                }
-                onClick={() => held !== undefined && put(held, at)}
-              >
-                {!bin
-                  ? text.newBin
-                  : bin.excess > 0
-                    ? text.over(formatCount(bin.excess))
-                    : text.free(formatCount(capacity - bin.used))}
-              </button>
-            </li>
+          {columns.map((bin, at) => (
+            <HandBin
+              key={at}
+              at={at}
+              used={bin?.used ?? 0}
+              capacity={capacity}
+              isNew={at === columns.length - 1}
+              holding={held !== undefined}
+              onPut={() => held !== undefined && put(held, at)}
+            >
+              {bin?.items.map(block)}
+            </HandBin>
           ))}
         </ol>
         <p className={classes.verdict} role="status">

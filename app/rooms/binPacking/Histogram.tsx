@@ -69,13 +69,13 @@ export function Histogram({ name, counts, done, tallest, onOpen, ...plot }: Hist
   );
 }
 
-/** The scale that all rows share. */
-export function HistogramAxis(plot: Plot) {
+/** The scale that all rows share. @param start pixels at which the plots begin */
+export function HistogramAxis({ start, ...plot }: Plot & { start: number }) {
   const slot = slotOf(plot);
   const every = Math.max(1, Math.ceil(26 / slot));
   const ticks = Array.from({ length: plot.last + 1 }, (_, distance) => distance).filter((at) => at % every === 0);
   return (
-    <svg className={classes.axis} width={plot.width} height={32} aria-hidden>
+    <svg className={classes.axis} style={{ marginLeft: start }} width={plot.width} height={32} aria-hidden>
       {ticks.map((distance) => (
         <text key={distance} x={SIDE + (distance + 0.5) * slot} y={12} textAnchor="middle" fontSize={11}>
           {distance === 0 ? "0" : `+${distance}`}

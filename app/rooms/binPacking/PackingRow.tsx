@@ -10,9 +10,9 @@ import { stepWords } from "./words";
 const text = strings.binPacking;
 
 /** Pixels: above the capacity line for what does not fit, the bin itself, and the figures below it. */
-const ABOVE = 22;
-const BIN = 88;
-const BELOW = 15;
+const ABOVE = 18;
+const BIN = 68;
+const BELOW = 14;
 export const ROW_HEIGHT = ABOVE + BIN + BELOW;
 
 export interface Scale {
@@ -27,7 +27,9 @@ interface PackingRowProps {
   state: TrackState;
   lengths: readonly number[];
   capacity: number;
+  /** No packing has fewer bins; whether some packing has no more. */
   bound: number;
+  proven: boolean;
   scale: Scale;
   /** The bound is named in one row only. */
   first: boolean;
@@ -37,7 +39,7 @@ interface PackingRowProps {
 }
 
 export const PackingRow = memo(function PackingRow(props: PackingRowProps) {
-  const { track, state, lengths, capacity, bound } = props;
+  const { track, state, lengths, capacity, bound, proven } = props;
   const { name, short, rule } = text.algorithms[track.algorithm];
   const bins = state.bins.length;
   const extra = bins - bound;
@@ -48,21 +50,20 @@ export const PackingRow = memo(function PackingRow(props: PackingRowProps) {
         <h3 className={classes.name}>
           {name} {track.algorithm !== "one" && <span className={classes.short}>{short}</span>}
         </h3>
-        <p className={classes.rule}>{rule}</p>
+        <p className={classes.words} data-fits={state.asking?.fits}>
+          {state.asking || (state.placed && !state.finished) ? stepWords(track, state, lengths, capacity) : rule}
+        </p>
         <p className={classes.count}>
           <b>{bins}</b> {picture.bins(bins)}
           <span className={classes.verdict} data-over={extra > 0}>
-            {extra > 0 ? picture.over(extra) : state.finished && extra === 0 && picture.atBound}
+            {extra > 0
+              ? (proven ? picture.over : picture.overBound)(extra)
+              : state.finished && extra === 0 && picture.atBound}
           </span>
-        </p>
-        <p className={classes.asked}>{picture.comparisons(formatPlural(state.comparisons, "comparison"))}</p>
-      </div>
-      <div className={classes.body}>
-        <Bins {...props} />
-        <p className={classes.words} data-fits={state.asking?.fits}>
-          {stepWords(track, state, lengths, capacity)}
+          <span className={classes.asked}>{formatPlural(state.comparisons, "comparison")}</span>
         </p>
       </div>
+      <Bins {...props} />
     </li>
   );
 });
@@ -121,7 +122,7 @@ function Bins({ track, state, lengths, capacity, bound, scale, first, pointed, o
               className={classes.block}
               data-pointed={pointed === item}
               data-dimmed={pointed !== undefined && pointed !== item}
-              data-now={state.placed?.item === item}
+              data-now={!state.finished && state.placed?.item === item}
               style={{ transform: `translate(${bin * slot + gap / 2}px, ${ABOVE + BIN - below}px)` }}
               onPointerEnter={() => onPoint(item)}
               onClick={() => onChoose(item)}

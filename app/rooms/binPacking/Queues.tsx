@@ -9,14 +9,14 @@ import { strings } from "../../strings";
 import classes from "./Queues.module.css";
 
 const text = strings.binPacking.picture;
-const BAR = 34;
+const BAR = 32;
 
 interface QueuesProps {
   lengths: readonly number[];
   capacity: number;
   /** Documents longest first; undefined where nobody sorts. */
   sorted: readonly number[] | undefined;
-  /** Rounds that are over, and whether one is going on. */
+  /** Rounds that are over, and whether one is going on; at the end nothing is marked. */
   round: number;
   busy: boolean;
   pointed: number | undefined;
@@ -30,7 +30,7 @@ export function Queues({ lengths, capacity, sorted, round, busy, ...rest }: Queu
   const list = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(0);
   const reachable = Math.min(chosen ?? at, lengths.length - 1);
-  const longest = Math.max(...lengths, capacity);
+  const longest = Math.max(...lengths);
   const bar = (item: number) => ({
     height: Math.max(3, ((lengths[item] as number) / longest) * BAR),
     background: documentColor(item),
@@ -48,29 +48,31 @@ export function Queues({ lengths, capacity, sorted, round, busy, ...rest }: Queu
   };
   return (
     <div className={classes.queues} onPointerLeave={() => onPoint(undefined)}>
-      <span className={classes.name}>{text.queue}</span>
-      {/* biome-ignore lint/a11y/useSemanticElements: a toolbar is what these buttons are; there is no element for it. */}
-      <div ref={list} className={classes.bars} role="group" aria-label={text.queueLabel} onKeyDown={walk}>
-        {lengths.map((tokens, item) => (
-          <button
-            key={item}
-            type="button"
-            className={classes.bar}
-            data-stage={stageOf(item)}
-            data-pointed={pointed === item}
-            data-over={tokens > capacity}
-            tabIndex={item === reachable ? 0 : -1}
-            aria-pressed={chosen === item}
-            aria-label={text.document(item + 1, formatCount(tokens))}
-            onPointerEnter={() => onPoint(item)}
-            onClick={() => onChoose(item)}
-          >
-            <span style={bar(item)} />
-          </button>
-        ))}
+      <div className={classes.queue}>
+        <span className={classes.name}>{text.queue}</span>
+        {/* biome-ignore lint/a11y/useSemanticElements: a toolbar is what these buttons are; there is no element for it. */}
+        <div ref={list} className={classes.bars} role="group" aria-label={text.queueLabel} onKeyDown={walk}>
+          {lengths.map((tokens, item) => (
+            <button
+              key={item}
+              type="button"
+              className={classes.bar}
+              data-stage={stageOf(item)}
+              data-pointed={pointed === item}
+              data-over={tokens > capacity}
+              tabIndex={item === reachable ? 0 : -1}
+              aria-pressed={chosen === item}
+              aria-label={text.document(item + 1, formatCount(tokens))}
+              onPointerEnter={() => onPoint(item)}
+              onClick={() => onChoose(item)}
+            >
+              <span style={bar(item)} />
+            </button>
+          ))}
+        </div>
       </div>
       {sorted && (
-        <>
+        <div className={classes.queue}>
           <span className={classes.name}>{text.sorted}</span>
           <div className={classes.bars} aria-hidden>
             {sorted.map((item, place) => (
@@ -86,7 +88,7 @@ export function Queues({ lengths, capacity, sorted, round, busy, ...rest }: Queu
               </span>
             ))}
           </div>
-        </>
+        </div>
       )}
     </div>
   );

@@ -2,6 +2,7 @@
 import { Button } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { useMemo, useRef, useState } from "react";
+import type { BestPacking } from "../../../src/index";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
 import { type Table, TableTwin } from "../../components/TableTwin";
@@ -22,7 +23,7 @@ interface SidePictureProps {
   documents: readonly PackedDocument[];
   lengths: readonly number[];
   capacity: number;
-  bound: number;
+  best: BestPacking;
   tracks: readonly Track[];
   moment: Moment | undefined;
   chosen: number | undefined;
@@ -30,7 +31,8 @@ interface SidePictureProps {
 }
 
 export function SidePicture(props: SidePictureProps) {
-  const { documents, lengths, capacity, bound, tracks, moment, chosen, onChoose } = props;
+  const { documents, lengths, capacity, best, tracks, moment, chosen, onChoose } = props;
+  const bound = best.lowerBound;
   const list = useRef<HTMLUListElement>(null);
   const { ref: box, width } = useElementSize<HTMLDivElement>();
   const [over, setOver] = useState<number>();
@@ -38,7 +40,7 @@ export function SidePicture(props: SidePictureProps) {
   const states = useMemo(() => tracks.map((track) => stateAt(track, moment)), [tracks, moment]);
   const most = Math.max(bound, ...tracks.map(({ packing }) => packing.bins.length));
   // The names stand beside the bins where there is room for both.
-  const room = Math.max(120, width > 560 ? width - 184 : width);
+  const room = Math.max(120, width > 620 ? width - 244 : width);
   const scale = useMemo(() => ({ width: room, slot: Math.min(WIDEST_SLOT, room / Math.max(1, most)) }), [room, most]);
   const finished = moment && moment.comparison === undefined && moment.round === lengths.length - 1;
   const table = () => binTable(documents, capacity, tracks);
@@ -52,7 +54,7 @@ export function SidePicture(props: SidePictureProps) {
           title={text.picture.title}
           table={table}
           svg={() => rowsAsSvg(list.current)}
-          json={() => exportJson(documents, capacity, tracks)}
+          json={() => exportJson(documents, capacity, tracks, best)}
         />
       }
     >
@@ -60,8 +62,8 @@ export function SidePicture(props: SidePictureProps) {
         lengths={lengths}
         capacity={capacity}
         sorted={tracks.find(({ algorithm }) => algorithm === "ffd")?.rounds.map(({ placement }) => placement.item)}
-        round={moment ? moment.round + (finished ? 1 : 0) : 0}
-        busy={moment !== undefined}
+        round={moment && !finished ? moment.round : 0}
+        busy={moment !== undefined && !finished}
         pointed={pointed}
         chosen={chosen}
         onPoint={setOver}
@@ -78,6 +80,7 @@ export function SidePicture(props: SidePictureProps) {
               lengths={lengths}
               capacity={capacity}
               bound={bound}
+              proven={best.proven}
               scale={scale}
               first={i === 0}
               pointed={pointed}

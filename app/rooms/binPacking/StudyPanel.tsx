@@ -76,7 +76,7 @@ export function StudyPanel({ options, hint, onOpenSeed }: StudyPanelProps) {
                 <StudyLine key={row.algorithm} {...{ row, width, last, tallest, onOpenSeed }} done={state!.done} />
               ))}
             </ul>
-            <HistogramAxis width={plotWidth(width)} last={last} />
+            <HistogramAxis start={isWide(width) ? NAME_PX + GAP_PX : 0} width={plotWidth(width)} last={last} />
             <p className={classes.note}>{text.note}</p>
             <TableTwin caption={text.table} table={table} />
           </>
@@ -86,8 +86,12 @@ export function StudyPanel({ options, hint, onOpenSeed }: StudyPanelProps) {
   );
 }
 
-/** Beside the histogram stand the name and the numbers, where there is room. */
-const plotWidth = (width: number) => Math.max(160, width > 620 ? width - 340 : width);
+/** Beside the histogram stand the name and the numbers, where there is room. As in the style sheet. */
+const NAME_PX = 128;
+const NUMBERS_PX = 188;
+const GAP_PX = 12;
+const isWide = (width: number) => width > 620;
+const plotWidth = (width: number) => Math.max(160, isWide(width) ? width - NAME_PX - NUMBERS_PX - 2 * GAP_PX : width);
 
 interface StudyLineProps {
   row: StudyRow;

@@ -1,7 +1,7 @@
 /** What the room computes without a picture: links, documents, the common clock, words, the packing by hand, studies. */
 import fc from "fast-check";
 import { describe, expect, it, test, vi } from "vitest";
-import { PACKING_ALGORITHMS, PackingStudy, pack, trap } from "../../../src/index";
+import { bestPacking, PACKING_ALGORITHMS, PackingStudy, pack, trap } from "../../../src/index";
 import { strings } from "../../strings";
 import { drawDocuments, ownCapacity, parseSizes, readSizes, writeSizes } from "./documents";
 import { exportJson } from "./exportJson";
@@ -295,11 +295,13 @@ describe("the study", () => {
 
 test("the export tells documents, bounds and packings, numbered as on the page", () => {
   const tracks = [trackOf([700, 200, 200], 512, "ffd")];
-  const exported = exportJson([{ tokens: 700, title: "long" }, { tokens: 200 }, { tokens: 200 }], 512, tracks);
+  const documents = [{ tokens: 700, title: "long" }, { tokens: 200 }, { tokens: 200 }];
+  const exported = exportJson(documents, 512, tracks, bestPacking([700, 200, 200], 512));
   expect(exported).toMatchObject({
     capacity: 512,
     documents: [{ number: 1, tokens: 700, title: "long" }, { number: 2 }, { number: 3 }],
     lowerBounds: { sum: 2, l2: 2 },
+    fewest: { bins: 2, proven: true },
     packings: [
       {
         algorithm: "ffd",
