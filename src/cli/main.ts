@@ -11,6 +11,7 @@ import { generateCommand } from "./commands/generate";
 import { gradcheckCommand } from "./commands/gradcheck";
 import { packCommand } from "./commands/pack";
 import { researchCommand } from "./commands/research";
+import { trainInnerCommand, trainOuterCommand } from "./commands/train";
 import { nodeContext } from "./nodeContext";
 import { describeOptions, parseOptions, UsageError } from "./options";
 
@@ -23,6 +24,8 @@ const COMMANDS: readonly Command[] = [
   hiddenCommand,
   generateCommand,
   exportOnnxCommand,
+  trainInnerCommand,
+  trainOuterCommand,
   gradcheckCommand,
 ];
 

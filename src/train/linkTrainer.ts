@@ -28,8 +28,8 @@ export type FinishReason = Extract<TrainingEvent, { type: "trainingFinished" }>[
 
 export interface LinkTrainerOptions {
   /**
-   * Agents and links; stays the caller's. Its links must be RecursiveLinks where the stage trains or keeps them. A
-   * trainer freezes and thaws them: it takes them over from trainers that were made before.
+   * Agents and links; stays the caller's. All links must be RecursiveLinks. A trainer freezes and thaws them: it takes
+   * them over from trainers that were made before.
    */
   system: RecursionSystem;
   /** What is trained on; made of the settings, as a restored run brings its own. */
@@ -334,7 +334,7 @@ export class LinkTrainer {
       id: `${task.name}-${settings.stage}-seed${settings.seed}`,
       task: task.name,
       agents: agentsOf(system),
-      ...(await storedLinks(system, settings.stage === "outer")),
+      ...(await storedLinks(system)),
       seeds: { training: settings.seed },
       training: { ...settings, step },
     };

@@ -27,10 +27,9 @@ function named(name: string, link: unknown): NamedLink {
 
 /** Links that a stage trains, and those that it keeps as they are. */
 function trainedLinks(system: RecursionSystem, settings: TrainingSettings) {
-  const inner = innerLinksOf(system);
-  const outer = settings.stage === "outer" ? outerLinksOf(system) : [];
-  const trainsInner = settings.stage === "inner" || settings.trainInner;
-  return { trained: [...(trainsInner ? inner : []), ...outer], frozen: trainsInner ? [] : inner };
+  const [inner, outer] = [innerLinksOf(system), outerLinksOf(system)];
+  if (settings.stage === "inner") return { trained: inner, frozen: outer };
+  return settings.trainInner ? { trained: [...inner, ...outer], frozen: [] } : { trained: outer, frozen: inner };
 }
 
 /** Thaws what a stage trains and freezes the rest; optimizers are made after this. */
@@ -45,18 +44,15 @@ export function agentsOf({ agents }: RecursionSystem): LinkSetAgent[] {
   return agents.map((agent) => ({ id: agent.id, model: agent.model.language.id, hiddenSize: widthOf(agent) }));
 }
 
-/** The current values of a system's links, the outer ones only where `withOuter`. @throws as `Tape.flush` */
-export async function storedLinks(
-  system: RecursionSystem,
-  withOuter: boolean,
-): Promise<Pick<LinkSet, "inner" | "outer">> {
+/** The current values of a system's links. @throws as `Tape.flush` */
+export async function storedLinks(system: RecursionSystem): Promise<Pick<LinkSet, "inner" | "outer">> {
   const stored = async ({ link }: NamedLink) => ({ config: link.config, tensors: await link.tensors() });
   const inner: LinkSet["inner"][number][] = [];
   for (const [i, named] of innerLinksOf(system).entries()) {
     inner.push({ agent: (system.agents[i] as RecursionAgent).id, link: await stored(named) });
   }
   const outer: LinkSet["outer"][number][] = [];
-  for (const [i, named] of withOuter ? outerLinksOf(system).entries() : []) {
+  for (const [i, named] of outerLinksOf(system).entries()) {
     const { from, to } = system.pattern.edges[i] as PatternEdge;
     const [sender, reader] = [system.agents[from], system.agents[to]] as [RecursionAgent, RecursionAgent];
     outer.push({ from: sender.id, to: reader.id, link: await stored(named) });
@@ -87,7 +83,7 @@ export function misfit(state: TrainingState, { system, task, stage }: Place): st
     const { role } = system.agents[i] as RecursionAgent;
     if (state.roles[i] !== role) return `the role of agent ${agent.id} is ${state.roles[i]} instead of ${role}`;
   }
-  const own = [...innerLinksOf(system), ...(stage === "outer" ? outerLinksOf(system) : [])];
+  const own = [...innerLinksOf(system), ...outerLinksOf(system)];
   const links = namedLinks(state.links);
   for (const { name, link } of own) {
     const config = links.get(name)?.config;

@@ -12,7 +12,7 @@ import { distillationPattern, mixturePattern, type Pattern, sequentialPattern } 
 import { relayEvaluationQuestions, relayFitQuestions } from "../../recursion/relayEvaluation";
 import type { RelayDeal } from "../../world/relay";
 import { command } from "../command";
-import { readLinkSetFolder, shippedLinkSet } from "../linkFolder";
+import { readLinkSetPath, shippedLinkSet } from "../linkFolder";
 import { jsonFlag, MAX_SEED } from "../modelOptions";
 import { choice, flag, integer, integers, text, UsageError, words } from "../options";
 import { percent, table } from "../table";
@@ -49,8 +49,8 @@ export const evalRecursionCommand = command({
     n: integer({ value: "N", min: 1, max: 100_000, required: true, help: "how many questions" }),
     seed: integer({ value: "S", min: 0, max: MAX_SEED, required: true, help: "of questions, noise and shuffling" }),
     "links-dir": text({
-      value: "DIR",
-      help: "trained links: a folder with links.json and links.safetensors (default: the shipped ones)",
+      value: "DIR|FILE",
+      help: "trained links: a folder with links.json and links.safetensors, or a file of train (default: the shipped ones)",
     }),
     agents: text({ value: "ID,...", help: "models of the agents, by turn (default: those of the links)" }),
     pattern: choice<PatternName>({
@@ -81,7 +81,7 @@ export const evalRecursionCommand = command({
       ? await shippedLinkSet(task, pattern.roles.length)
       : folder === undefined
         ? undefined
-        : await readLinkSetFolder(folder);
+        : await readLinkSetPath(folder, "links-dir");
     const wanted = (values.links ?? DEFAULT_LINKS).map(conditionNamed);
     const conditions = wanted.filter((condition) => set || !needsTraining(condition));
     if (values.links && conditions.length < wanted.length) {
