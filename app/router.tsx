@@ -20,6 +20,7 @@ import {
   DEFAULTS as LATENT_RECURSION_DEFAULTS,
   searchSchema as latentRecursionSearch,
 } from "./rooms/latentRecursion/search";
+import { DEFAULTS as LINK_TRAINING_DEFAULTS, searchSchema as linkTrainingSearch } from "./rooms/linkTraining/search";
 import { strings } from "./strings";
 
 const { rooms } = strings;
@@ -61,8 +62,23 @@ const latentRecursionRoute = createRoute({
   component: lazyRouteComponent(() => import("./rooms/latentRecursion/LatentRecursionRoom"), "LatentRecursionRoom"),
 });
 
+const linkTrainingRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/link-training",
+  staticData: { room: rooms.linkTraining },
+  validateSearch: linkTrainingSearch,
+  search: { middlewares: [stripSearchParams(LINK_TRAINING_DEFAULTS)] },
+  component: lazyRouteComponent(() => import("./rooms/linkTraining/LinkTrainingRoom"), "LinkTrainingRoom"),
+});
+
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([indexRoute, dualSystemRoute, binPackingRoute, latentRecursionRoute]),
+  routeTree: rootRoute.addChildren([
+    indexRoute,
+    dualSystemRoute,
+    binPackingRoute,
+    latentRecursionRoute,
+    linkTrainingRoute,
+  ]),
   history: createHashHistory(),
   // A room in an old tab may be gone from the server after an update.
   defaultErrorComponent: RoomFailed,

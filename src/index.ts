@@ -133,6 +133,14 @@ export {
 } from "./trace/recursionEvents";
 export { type TrainingEvent, type TrainingStage, trainingEventSchema } from "./trace/trainingEvents";
 export {
+  FEEDBACKS,
+  innerSettingsSchema,
+  OUTER_STARTS,
+  outerSettingsSchema,
+  type TrainingSettings,
+  type TrainingSettingsInput,
+} from "./train/settings";
+export {
   makeRelay,
   RELAY_DEALS,
   RELAY_NAMES,

@@ -9,8 +9,23 @@ import classes from "./ErrorCard.module.css";
 const text = strings.error;
 
 export function ErrorCard({ problem, onRetry }: { problem: EngineProblem; onRetry?: () => void }) {
+  const { kind, detail } = problem;
+  return <ErrorText {...text.problems[kind]} kind={kind} detail={detail} {...(onRetry && { onRetry })} />;
+}
+
+interface ErrorTextProps {
+  what: string;
+  why: string;
+  todo: string;
+  /** The technical reason. */
+  detail: string;
+  /** Names the failure in a report. Default: what happened. */
+  kind?: string;
+  onRetry?: () => void;
+}
+
+export function ErrorText({ what, why, todo, detail, kind = what, onRetry }: ErrorTextProps) {
   const [open, { toggle }] = useDisclosure(false);
-  const { what, why, todo } = text.problems[problem.kind];
   return (
     <div className={classes.card} role="alert">
       <IconAlertTriangle className={classes.icon} size={22} aria-hidden />
@@ -28,7 +43,7 @@ export function ErrorCard({ problem, onRetry }: { problem: EngineProblem; onRetr
               {text.retry}
             </Button>
           )}
-          <CopyButton value={reportOf(problem)}>
+          <CopyButton value={reportOf(kind, detail)}>
             {({ copied, copy }) => (
               <Button
                 size="xs"
@@ -45,7 +60,7 @@ export function ErrorCard({ problem, onRetry }: { problem: EngineProblem; onRetr
           </Button>
         </div>
         <Collapse expanded={open}>
-          <pre className={classes.detail}>{problem.detail}</pre>
+          <pre className={classes.detail}>{detail}</pre>
         </Collapse>
       </div>
     </div>
@@ -53,6 +68,6 @@ export function ErrorCard({ problem, onRetry }: { problem: EngineProblem; onRetr
 }
 
 /** What a report needs: the problem, the page and the browser. */
-function reportOf({ kind, detail }: EngineProblem): string {
+function reportOf(kind: string, detail: string): string {
   return [`${strings.product}: ${kind}`, detail, location.href, navigator.userAgent].join("\n");
 }

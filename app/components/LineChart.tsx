@@ -26,8 +26,10 @@ export interface LineSeries {
   label: string;
   color: string;
   dashed?: boolean;
-  /** Dots at the points, for few points that belong to different things. */
+  /** Dots at the points, for few of them. */
   dots?: boolean;
+  /** Joined where other series have points between. Default: unless they are dots. */
+  joined?: boolean;
 }
 
 /** A point: x, and the values of the series that have one there. */
@@ -163,7 +165,7 @@ function chart(props: LineChartProps & { shown: LinePoint[]; label: string }) {
           ) : null
         }
       />
-      {series.map(({ key, label: of, color, dashed, dots }) => (
+      {series.map(({ key, label: of, color, dashed, dots, joined }) => (
         <Line
           key={key}
           dataKey={key}
@@ -174,7 +176,7 @@ function chart(props: LineChartProps & { shown: LinePoint[]; label: string }) {
           dot={dots ? { r: 2.5, fill: color, strokeWidth: 0 } : false}
           activeDot={{ r: 4 }}
           isAnimationActive={false}
-          connectNulls={!dots}
+          connectNulls={joined ?? !dots}
           type="linear"
         />
       ))}

@@ -66,7 +66,7 @@ export function NumberField({ label, help, value, limits, disabled, emptyMeans, 
     <NumberInput
       size="xs"
       label={label}
-      description={help}
+      description={help || undefined}
       classNames={{ root: classes.number, label: classes.label, description: classes.help }}
       inputWrapperOrder={["label", "input", "description"]}
       value={value ?? ""}

@@ -15,6 +15,7 @@ export const frame = {
     dualSystem: { title: "Dual-system run", question: "How does System 1 keep System 2's context small?" },
     binPacking: { title: "Bin packing", question: "Why First Fit Decreasing?" },
     latentRecursion: { title: "Latent recursion", question: "What passes between agents when no words do?" },
+    linkTraining: { title: "Link training", question: "What does a link learn, in this tab, in minutes?" },
   },
 
   roomFailed: {

@@ -3,5 +3,6 @@ import { binPacking } from "./binPacking";
 import { dualSystem } from "./dualSystem";
 import { frame } from "./frame";
 import { latentRecursion } from "./latentRecursion";
+import { linkTraining } from "./linkTraining";
 
-export const strings = { ...frame, dualSystem, binPacking, latentRecursion } as const;
+export const strings = { ...frame, dualSystem, binPacking, latentRecursion, linkTraining } as const;

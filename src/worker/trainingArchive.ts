@@ -5,6 +5,8 @@ import type { TrainingEvent } from "../trace/trainingEvents";
 export interface TrainingRecord {
   /** As LinkTrainer.save writes it. */
   file: Uint8Array<ArrayBuffer>;
+  /** The links before any training, as a set; unknown for a run from a file. */
+  began?: Uint8Array<ArrayBuffer> | undefined;
   events: TrainingEvent[];
   /** Milliseconds since 1970. */
   savedAt: number;

@@ -2,7 +2,7 @@
  * Training runs for the engine: one at a time, halted and saved at step boundaries, taken up again from the browser's
  * archive or from a file. The links of the run are on the shelf under "trained" whenever it halts.
  */
-import { readLinkSet } from "../links/linkSet";
+import { readLinkSet, writeLinkSet } from "../links/linkSet";
 import type { RecursionSystem } from "../recursion/agent";
 import type { UnlinkedSystem } from "../recursion/linkChoice";
 import { sequentialPattern } from "../recursion/pattern";
@@ -29,6 +29,8 @@ import type {
 /** Handle of the links that were trained here. */
 const TRAINED = "trained";
 const OPENED = "opened";
+/** The same links before any training. */
+const BEGAN = "began";
 
 /** Events that are kept of a run for the charts of a later visit. */
 const KEPT_EVENTS = 20_000;
@@ -37,10 +39,29 @@ interface Session {
   trainer: LinkTrainer;
   system: RecursionSystem;
   events: TrainingEvent[];
+  began: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** What a run begins with. */
+interface Prepared {
+  system: RecursionSystem;
+  settings: TrainingSettings;
+  /** Of what came before. */
+  events: TrainingEvent[];
+  began: Uint8Array<ArrayBuffer> | undefined;
+  /** To go on exactly where a run was. */
+  file: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** What is asked of a run while its links are still being made. */
+interface Beginning {
+  wantsPause: boolean;
+  wantsStop: boolean;
 }
 
 export class TrainingDesk {
   private session: Session | undefined;
+  private beginning: Beginning | undefined;
 
   constructor(
     private readonly ring: (spec: RingSpec) => UnlinkedSystem,
@@ -51,33 +72,43 @@ export class TrainingDesk {
 
   /** Whether a run is taking steps. */
   get isWorking(): boolean {
-    return this.session !== undefined && !this.session.trainer.isPaused;
+    return this.beginning !== undefined || (this.session !== undefined && !this.session.trainer.isPaused);
   }
 
   /** @throws TrainingError, EngineError, RangeError, LinkError for a bad request; the first failure of the device */
-  async train(request: TrainRequest): Promise<TrainingEnd> {
+  train(request: TrainRequest): Promise<TrainingEnd> {
+    return this.begin(request, () => this.prepareNew(request));
+  }
+
+  /** @throws as `train`; EngineError when nothing is saved, TrainingError when it does not fit */
+  resume(request: ResumeRequest): Promise<TrainingEnd> {
+    return this.begin(request, () => this.prepareSaved(request));
+  }
+
+  private async prepareNew(request: TrainRequest): Promise<Prepared> {
     const settings = parseTrainingSettings(request.settings);
     const set = request.links === undefined ? undefined : this.shelf.get(request.links);
     const links = set && request.freshOuter ? { ...set, outer: [] } : set;
     // What came before stays to be seen beside the next stage, unless that begins all over.
-    const before = request.links === TRAINED ? ((await this.readArchive())?.events ?? []) : [];
+    const before = request.links === TRAINED ? await this.readArchive() : undefined;
     await this.drop();
     const system = await this.trainable(request, settings, links);
-    return this.run(request, system, settings, before);
+    return { system, settings, events: [...(before?.events ?? [])], began: before?.began, file: undefined };
   }
 
-  /** @throws as `train`; TrainingError when nothing is saved or it does not fit */
-  async resume(request: ResumeRequest): Promise<TrainingEnd> {
+  private async prepareSaved(request: ResumeRequest): Promise<Prepared> {
     const record = await this.archive.read();
     if (!record) throw new EngineError("trainingMissing", "no training run is saved in this browser");
     const state = readTrainingFile(record.file, "the saved run");
     await this.drop();
     const system = await this.trainable(request, state.settings, state.links);
-    return this.run(request, system, state.settings, record.events, record.file);
+    const { events, began, file } = record;
+    return { system, settings: state.settings, events: [...events], began, file };
   }
 
   async pause(): Promise<void> {
-    const { session } = this;
+    const { session, beginning } = this;
+    if (beginning) beginning.wantsPause = true;
     if (!session || session.trainer.isPaused) return;
     await session.trainer.pause();
     if (this.session === session) await this.keep(session);
@@ -87,16 +118,19 @@ export class TrainingDesk {
     this.session?.trainer.resume();
   }
 
-  /** @throws EngineError when no run is halted */
+  /** One step out of a halt, which goes on. @throws EngineError when no run is halted; as `LinkTrainer.trainStep` */
   async step(): Promise<void> {
     const { session } = this;
     if (!session?.trainer.isPaused) throw new EngineError("engineFailed", "no training run is halted");
-    session.trainer.resume();
-    await session.trainer.pause();
-    if (this.session === session) await this.keep(session);
+    await session.trainer.trainStep();
+    if (this.session !== session) return;
+    // The last step ends the run.
+    if (session.trainer.isFinished) session.trainer.resume();
+    else await this.keep(session);
   }
 
   stop(): void {
+    if (this.beginning) this.beginning.wantsStop = true;
     this.session?.trainer.stop();
   }
 
@@ -138,6 +172,7 @@ export class TrainingDesk {
   /** The device is gone, and everything on it. */
   forget(): void {
     this.session = undefined;
+    this.beginning = undefined;
   }
 
   private trainable(spec: RingSpec, settings: TrainingSettings, links: ReturnType<LinkShelf["get"]> | undefined) {
@@ -155,15 +190,24 @@ export class TrainingDesk {
     });
   }
 
+  private async begin(request: ResumeRequest, prepare: () => Promise<Prepared>): Promise<TrainingEnd> {
+    const beginning: Beginning = { wantsPause: request.paused === true, wantsStop: false };
+    this.beginning = beginning;
+    try {
+      return await this.run(request, await prepare(), beginning);
+    } finally {
+      if (this.beginning === beginning) this.beginning = undefined;
+    }
+  }
+
   private async run(
-    { run, agents, saveEvery, paused = false }: ResumeRequest,
-    system: RecursionSystem,
-    settings: TrainingSettings,
-    before: readonly TrainingEvent[],
-    file?: Uint8Array,
+    { run, agents, saveEvery }: ResumeRequest,
+    { system, settings, events, began, file }: Prepared,
+    beginning: Beginning,
   ): Promise<TrainingEnd> {
-    const batcher = new EventBatcher<TrainingEvent>((events) => this.post({ type: "trainingEvents", run, events }));
-    const events = [...before];
+    const batcher = new EventBatcher<TrainingEvent>((batch) =>
+      this.post({ type: "trainingEvents", run, events: batch }),
+    );
     const trainer = new LinkTrainer({
       system,
       task: relayTraining(sequentialPattern(agents.map(({ role }) => role))),
@@ -173,15 +217,21 @@ export class TrainingDesk {
         if (events.length > KEPT_EVENTS) events.splice(0, events.length - KEPT_EVENTS);
         batcher.push(event);
       },
-      autosave: { every: saveEvery, save: (bytes) => this.write({ file: bytes, events, savedAt: Date.now() }) },
+      autosave: { every: saveEvery, save: (bytes) => this.write(session, bytes) },
     });
-    const session = { trainer, system, events };
+    const session: Session = { trainer, system, events, began };
     this.session = session;
     try {
       if (file) await trainer.restore(file, "the saved run");
+      else session.began ??= writeLinkSet(readLinkSet("the run", await trainer.save()));
+      if (session.began) {
+        this.post({ type: "linksTrained", info: this.shelf.read(BEGAN, { name: BEGAN, bytes: session.began }) });
+      }
       const running = trainer.run();
+      this.beginning = undefined;
+      if (beginning.wantsStop) trainer.stop();
       // Should it fail, so does the run.
-      if (paused) this.pause().catch(() => {});
+      else if (beginning.wantsPause) this.pause().catch(() => {});
       const reason = await running;
       if (this.session === session) await this.keep(session);
       return reason;
@@ -192,16 +242,16 @@ export class TrainingDesk {
   }
 
   /** Saves the run in the browser, and its links for other rooms. */
-  private async keep({ trainer, events }: Session): Promise<void> {
-    const file = await trainer.save();
+  private async keep(session: Session): Promise<void> {
+    const file = await session.trainer.save();
     this.post({ type: "linksTrained", info: this.shelf.put(TRAINED, readLinkSet("the run", file)) });
-    await this.write({ file, events, savedAt: Date.now() });
+    await this.write(session, file);
   }
 
   /** A run goes on even where it cannot be saved. */
-  private async write(record: TrainingRecord): Promise<void> {
+  private async write({ events, began }: Session, file: Uint8Array<ArrayBuffer>): Promise<void> {
     try {
-      await this.archive.write(record);
+      await this.archive.write({ file, began, events, savedAt: Date.now() });
     } catch (error) {
       this.post({ type: "trainingNotSaved", detail: String(error) });
     }
@@ -211,7 +261,7 @@ export class TrainingDesk {
     return this.archive.read().catch(() => undefined);
   }
 
-  private savedOf({ file, events, savedAt }: TrainingRecord): SavedTraining {
+  private savedOf({ file, began, events, savedAt }: TrainingRecord): SavedTraining {
     const { settings, step, links } = readTrainingFile(file, "the saved run");
     return {
       stage: settings.stage,
@@ -221,6 +271,7 @@ export class TrainingDesk {
       settings,
       events,
       links: this.shelf.put(TRAINED, links),
+      ...(began && { began: this.shelf.read(BEGAN, { name: BEGAN, bytes: began }) }),
     };
   }
 }

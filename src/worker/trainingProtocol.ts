@@ -44,6 +44,8 @@ export interface SavedTraining {
   events: TrainingEvent[];
   /** The links of the run, which are on the shelf under the handle "trained". */
   links: LinkSetInfo;
+  /** The same links before any training, under the handle "began"; unknown for a run from a file. */
+  began?: LinkSetInfo;
 }
 
 export type SavedOutcome =
@@ -78,7 +80,7 @@ export interface TrainingApi {
 
 export type TrainingMessage =
   | { type: "trainingEvents"; run: number; events: TrainingEvent[] }
-  /** The links of the run as they are now, under the handle "trained". */
+  /** The links of the run as they are now, under the handle "trained", or as they began, under "began". */
   | { type: "linksTrained"; info: LinkSetInfo }
   /** The run goes on, but it could not be saved in the browser. */
   | { type: "trainingNotSaved"; detail: string };

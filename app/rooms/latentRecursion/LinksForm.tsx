@@ -1,6 +1,7 @@
 /** Through which links thoughts pass: trained ones of a set, or an untrained stand-in, inner and outer apart. */
 import { Button, NativeSelect } from "@mantine/core";
 import { IconFolderOpen } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
 import { FilePicker } from "../../components/FilePicker";
 import { openLinkFile, useLinks } from "../../stores/linksStore";
 import { strings } from "../../strings";
@@ -66,6 +67,9 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
               </Button>
             )}
           </FilePicker>
+          <Button size="xs" variant="subtle" component={Link} to="/link-training">
+            {text.train}
+          </Button>
         </div>
       </div>
     </div>

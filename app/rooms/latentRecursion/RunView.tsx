@@ -5,7 +5,6 @@ import type { RelayQuestion } from "../../../src/index";
 import { Frame } from "../../components/Frame";
 import { usePlayback } from "../../components/playback";
 import { Transport } from "../../components/Transport";
-import { vectorsOf } from "../../engine/latents";
 import { foldRecursion, type Moment, momentsOf, type RecursionView } from "../../engine/recursionView";
 import { formatDuration } from "../../format";
 import { isBusy, type RecursionRun, useRecursion } from "../../stores/recursionStore";
@@ -13,7 +12,6 @@ import { strings } from "../../strings";
 import { Hands } from "./Hands";
 import { Inspector } from "./Inspector";
 import { Laps } from "./Laps";
-import { LensTable } from "./LensTable";
 import { Meter } from "./Meter";
 import { momentWords } from "./momentWords";
 import { Ring } from "./Ring";
@@ -43,7 +41,6 @@ export function useRunView({ run, question, changed, fit, onFit }: RunViewProps)
     () => (following ? whole : foldRecursion(run.events.slice(0, moments[position - 1]?.events ?? 1))),
     [following, whole, run.events, moments, position],
   );
-  const vectors = useMemo(() => (view ? vectorsOf(view) : []), [view]);
   if (!view || !whole) return undefined;
   const { agents, edges, passing, settings } = whole.started;
   const roles = agents.map(({ role }) => role);
@@ -77,12 +74,7 @@ export function useRunView({ run, question, changed, fit, onFit }: RunViewProps)
       <Frame title={text.laps.title} {...(isLatent && { hint: text.laps.hint })}>
         <Laps view={view} running={running && following} />
       </Frame>
-      {isLatent && (
-        <>
-          <SpacePictures view={view} whole={whole} fit={fit} onFit={onFit} />
-          <LensTable vectors={vectors} roles={roles} rounds={settings.rounds} />
-        </>
-      )}
+      {isLatent && <SpacePictures view={view} whole={whole} fit={fit} onFit={onFit} />}
       <Meter run={run} />
       <div className={classes.transport}>
         <Transport

@@ -12,6 +12,7 @@ import { formatPercent } from "../../format";
 import { useEngine } from "../../stores/engineStore";
 import { dropAxes, openVocabulary, selectLatent, useLatents } from "../../stores/latentStore";
 import { strings } from "../../strings";
+import { LensTable } from "./LensTable";
 import { readingOf, tokenWords } from "./reading";
 import classes from "./SpacePictures.module.css";
 import { FITS, type RoomSearch } from "./search";
@@ -31,6 +32,14 @@ interface SpacePicturesProps {
 export function SpacePictures({ view, whole, fit, onFit }: SpacePicturesProps) {
   const spaces = useMemo(() => spacesOf(whole.started), [whole.started]);
   const chosen = useLatents(({ space }) => space);
+  const all = useMemo(() => vectorsOf(view), [view]);
+  const selected = useSelectedKey();
+  // What is selected, wherever, is shown in its own space.
+  useEffect(() => {
+    const reader = vectorsOf(whole).find(({ key }) => key === selected)?.reader;
+    const own = reader === undefined ? undefined : spaces.find(({ agents }) => agents.includes(reader));
+    if (own) useLatents.setState({ space: own.model });
+  }, [selected, whole, spaces]);
   const space = spaces.find(({ model }) => model === chosen) ?? (spaces[0] as LatentSpace);
   const roles = whole.started.agents.map(({ role }) => role);
   const vectors = useMemo(() => vectorsOf(whole, space), [whole, space]);
@@ -58,6 +67,7 @@ export function SpacePictures({ view, whole, fit, onFit }: SpacePicturesProps) {
         <MapPart {...{ space, vectors, shown, roles, fit, onFit }} rounds={whole.started.settings.rounds} />
         <CosinePart {...{ vectors, shown, roles }} rounds={whole.started.settings.rounds} />
         <NormPart {...{ space, vectors, shown, roles }} />
+        <LensTable vectors={all} roles={roles} rounds={whole.started.settings.rounds} />
       </div>
     </>
   );

@@ -1,0 +1,202 @@
+/** The settings of a stage, each with one line on what it does. */
+import { Chip, NativeSelect, SegmentedControl } from "@mantine/core";
+import { FEEDBACKS, OUTER_STARTS, type TrainingStage } from "../../../src/index";
+import { NumberField, type NumberLimits, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
+import { useLinks } from "../../stores/linksStore";
+import { strings } from "../../strings";
+import classes from "./SettingsForm.module.css";
+import { changedSettings, DEFAULTS, LIMITS, type RoomSearch, SOURCES, settingsOf, withSetting } from "./search";
+
+const text = strings.linkTraining.settings;
+
+const NUMBERS = {
+  steps: { min: 1, max: 100_000, step: 50 },
+  batch: { min: 1, max: 256, step: 1 },
+  learningRate: { min: 0.00001, max: 0.1, step: 0.0001, decimals: 5 },
+  latentSteps: { min: 1, max: 32, step: 1 },
+  seed: { min: 0, max: 999_999, step: 1 },
+  rounds: { min: 1, max: 6, step: 1 },
+  truncateRounds: { min: 0, max: 6, step: 1 },
+  messageWeight: { min: 0, max: 10, step: 0.1, decimals: 2 },
+  answerWeight: { min: 0, max: 10, step: 0.1, decimals: 2 },
+  validateEvery: { min: 0, max: 10_000, step: 5 },
+  validationQuestions: { min: 1, max: 512, step: 8 },
+  warmupSteps: { min: 0, max: 10_000, step: 5 },
+  maxNorm: { min: 0, max: 100, step: 0.1, decimals: 2 },
+  mseWeight: { min: 0, max: 10, step: 0.1, decimals: 2 },
+  paddedShare: { min: 0, max: 1, step: 0.1, decimals: 2 },
+} as const satisfies Record<string, NumberLimits>;
+type NumberKey = keyof typeof NUMBERS;
+
+const FIRST: Readonly<Record<TrainingStage, readonly NumberKey[]>> = {
+  inner: ["steps", "batch", "learningRate", "latentSteps", "rounds", "seed"],
+  outer: ["steps", "batch", "learningRate", "latentSteps", "truncateRounds", "seed"],
+};
+const MORE: Readonly<Record<TrainingStage, readonly NumberKey[]>> = {
+  inner: ["validateEvery", "validationQuestions", "warmupSteps", "maxNorm", "mseWeight", "paddedShare"],
+  outer: ["validateEvery", "validationQuestions", "warmupSteps", "maxNorm", "answerWeight", "messageWeight"],
+};
+const FORMS = Object.entries(text.form.choices).map(([value, label]) => ({ value, label }));
+const MOST_ROUNDS = 4;
+
+interface SettingsFormProps {
+  search: RoomSearch;
+  update: (change: Partial<RoomSearch>) => void;
+  disabled: boolean;
+}
+
+export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
+  const { stage } = search;
+  const settings = settingsOf(stage, search[stage]);
+  const values = settings as unknown as Record<string, number | undefined>;
+  const set = (key: string, value: unknown) => update(withSetting(search, stage, key, value));
+  const number = (key: NumberKey) => (
+    <NumberField
+      key={key}
+      {...text[key]}
+      value={values[key]}
+      limits={NUMBERS[key]}
+      disabled={disabled}
+      onChange={(value) => set(key, value)}
+    />
+  );
+  const { saveEvery, autoPause } = search;
+  const own = Number(saveEvery !== DEFAULTS.saveEvery) + Number(autoPause !== DEFAULTS.autoPause);
+  return (
+    <div className={classes.form}>
+      <SegmentedControl
+        fullWidth
+        size="xs"
+        aria-label={text.stage}
+        data={(["inner", "outer"] as const).map((value) => ({ value, label: text.stages[value] }))}
+        value={stage}
+        onChange={(value) => update({ stage: value as TrainingStage })}
+      />
+      {FIRST[stage].map(number)}
+      {settings.stage === "outer" && <OuterFields settings={settings} set={set} disabled={disabled} />}
+      <From search={search} update={update} disabled={disabled} />
+      <SettingsGroup
+        title={text.more}
+        changed={changedSettings(search, stage) + own}
+        disabled={disabled}
+        onReset={() => update({ [stage]: undefined, saveEvery: DEFAULTS.saveEvery, autoPause: DEFAULTS.autoPause })}
+      >
+        {MORE[stage].map(number)}
+        <Choice
+          {...text.form}
+          data={FORMS}
+          value={settings.form}
+          disabled={disabled}
+          onChange={(value) => set("form", value)}
+        />
+        <NumberField
+          {...text.saveEvery}
+          value={saveEvery}
+          limits={LIMITS.saveEvery}
+          disabled={disabled}
+          onChange={(value) => update({ saveEvery: value })}
+        />
+        <SwitchField
+          {...text.autoPause}
+          checked={autoPause}
+          disabled={false}
+          onChange={(checked) => update({ autoPause: checked })}
+        />
+      </SettingsGroup>
+    </div>
+  );
+}
+
+interface OuterFieldsProps {
+  settings: Extract<ReturnType<typeof settingsOf>, { stage: "outer" }>;
+  set: (key: string, value: unknown) => void;
+  disabled: boolean;
+}
+
+function OuterFields({ settings, set, disabled }: OuterFieldsProps) {
+  return (
+    <>
+      <fieldset className={classes.mix}>
+        <legend>{text.roundsMix.label}</legend>
+        <Chip.Group
+          multiple
+          value={settings.roundsMix.map(String)}
+          // At least one depth is trained.
+          onChange={(chosen) => chosen.length > 0 && set("roundsMix", chosen.map(Number).sort())}
+        >
+          {Array.from({ length: MOST_ROUNDS }, (_, i) => String(i + 1)).map((rounds) => (
+            <Chip key={rounds} value={rounds} size="xs" disabled={disabled}>
+              {rounds}
+            </Chip>
+          ))}
+        </Chip.Group>
+        <p>{text.roundsMix.help}</p>
+      </fieldset>
+      <Choice
+        {...text.feedback}
+        data={FEEDBACKS.map((value) => ({ value, label: text.feedback.choices[value] }))}
+        value={settings.feedback}
+        disabled={disabled}
+        onChange={(value) => set("feedback", value)}
+      />
+      <Choice
+        {...text.start}
+        data={OUTER_STARTS.map((value) => ({ value, label: text.start.choices[value] }))}
+        value={settings.start}
+        disabled={disabled}
+        onChange={(value) => set("start", value)}
+      />
+      <SwitchField
+        {...text.trainInner}
+        checked={settings.trainInner}
+        disabled={disabled}
+        onChange={(checked) => set("trainInner", checked)}
+      />
+    </>
+  );
+}
+
+function From({ search, update, disabled }: SettingsFormProps) {
+  const { sets } = useLinks();
+  const there = SOURCES.filter((source) => source === "none" || sets[source]);
+  const chosen = sourceOf(search, (id) => sets[id] !== undefined);
+  return (
+    <Choice
+      {...text.from}
+      data={there.map((value) => ({ value, label: text.from.choices[value] }))}
+      value={chosen}
+      disabled={disabled}
+      onChange={(value) => update({ from: value as RoomSearch["from"] })}
+    />
+  );
+}
+
+/** What the stage begins with: as chosen, as far as it is there. */
+export function sourceOf({ stage, from }: RoomSearch, isThere: (id: string) => boolean): (typeof SOURCES)[number] {
+  const wanted = from ?? (stage === "outer" ? "trained" : "none");
+  return wanted === "none" || isThere(wanted) ? wanted : "none";
+}
+
+interface ChoiceProps {
+  label: string;
+  help: string;
+  data: { value: string; label: string }[];
+  value: string;
+  disabled: boolean;
+  onChange: (value: string) => void;
+}
+
+function Choice({ label, help, data, value, disabled, onChange }: ChoiceProps) {
+  return (
+    <NativeSelect
+      size="xs"
+      label={label}
+      description={help}
+      inputWrapperOrder={["label", "input", "description"]}
+      data={data}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}
