@@ -111,7 +111,8 @@ function Control({ label, disabled, onClick, children }: ControlProps) {
 }
 
 /** What takes keys itself. */
-const OWN_KEYS = "input, textarea, select, button, a, summary, [role='radio'], [contenteditable], [role='menu']";
+const OWN_KEYS =
+  "input, textarea, select, button, a, summary, [role='radio'], [role='slider'], [contenteditable], [role='menu']";
 
 /** Space plays, arrows step, with Shift from mark to mark, Home and End. */
 function useTransportKeys({ position, length, go, toggle }: Playback, before: number, next: number): void {
