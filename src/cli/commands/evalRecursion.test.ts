@@ -101,7 +101,7 @@ describe("eval recursion", () => {
     [[...questions, "--batch", "1"], "--batch must be a whole number, at least 2"],
     [[...questions, "--agents", "a,b", "--links", "text"], "--agents: sequential has 3 agents, not 2"],
     [[...questions, "--agents", "a,b,c", "--links", "text,trained,shuffled"], "trained, shuffled needs trained links"],
-    [[...questions, "--links-dir", join(folder, "nowhere")], "--links-dir: there is no links.json in"],
+    [[...questions, "--links-dir", join(folder, "nowhere")], "--links-dir: there is no file or folder"],
   ])("%j is refused before a model is looked for", async (args, message) => {
     await expectUsageError(args, message);
   });
