@@ -9,8 +9,8 @@ import {
   LineChart as RechartsLineChart,
   ReferenceArea,
   ReferenceLine,
-  ResponsiveContainer,
   Tooltip,
+  useChartWidth,
   XAxis,
   YAxis,
 } from "recharts";
@@ -20,6 +20,7 @@ import { standaloneSvg } from "./exportFormats";
 import classes from "./LineChart.module.css";
 import { type Table, TableTwin } from "./TableTwin";
 import { thinOut } from "./thinOut";
+import { useWidth } from "./useWidth";
 
 export interface LineSeries {
   key: string;
@@ -48,7 +49,8 @@ interface LineChartProps {
   log?: boolean;
   /** Starts at zero, unless the scale is logarithmic. */
   fromZero?: boolean;
-  /** Fixed end of the x axis, for runs whose length is known. */
+  /** Fixed ends of the x axis, for runs whose length is known. Default: those of the points. */
+  xStart?: number | undefined;
   xEnd?: number | undefined;
   line?: { y: number; label: string } | undefined;
   band?: { low: number; high: number; label: string } | undefined;
@@ -60,10 +62,13 @@ interface LineChartProps {
 }
 
 const LIMIT = 1000;
+/** The legend has room for the rows that it needs on a narrow chart. */
+const NARROW_PX = 340;
 
 export function LineChart(props: LineChartProps) {
   const { title, name, xLabel, unit = "", series, points, log, height = 190, formatX = String } = props;
   const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
   const [first] = series;
   const shown = useMemo(() => {
     const thin = thinOut(points, (point) => (first ? (point[first.key] ?? 0) : 0), LIMIT);
@@ -88,9 +93,7 @@ export function LineChart(props: LineChartProps) {
         {points.length === 0 ? (
           <p className={classes.empty}>{strings.chart.empty}</p>
         ) : (
-          <ResponsiveContainer width="100%" height="100%" initialDimension={{ width: 320, height }}>
-            {chart({ ...props, shown, label })}
-          </ResponsiveContainer>
+          width > 0 && <Chart {...props} shown={shown} label={label} width={width} height={height} />
         )}
       </div>
       <TableTwin caption={`${title}${unit}`} table={table} />
@@ -98,15 +101,40 @@ export function LineChart(props: LineChartProps) {
   );
 }
 
-/** The chart itself; recharts wants it as the container's only child. */
-function chart(props: LineChartProps & { shown: LinePoint[]; label: string }) {
-  const { shown, label, series, log, fromZero, xEnd, line, band, selected, onSelect, xLabel, unit = "" } = props;
+interface ChartProps extends LineChartProps {
+  shown: LinePoint[];
+  label: string;
+  width: number;
+  height: number;
+}
+
+function Chart(props: ChartProps) {
+  const {
+    shown,
+    label,
+    width,
+    height,
+    series,
+    log,
+    fromZero,
+    xStart,
+    xEnd,
+    line,
+    band,
+    selected,
+    onSelect,
+    xLabel,
+    unit = "",
+  } = props;
   const { formatX = String } = props;
+  const rows = Math.max(0, ...legendPlaces(series, NARROW_PX).map(({ row }) => row));
   const low = log ? "auto" : fromZero ? 0 : "auto";
   return (
     <RechartsLineChart
+      width={width}
+      height={height}
       data={shown}
-      margin={{ top: 20, right: 12, bottom: 4, left: 0 }}
+      margin={{ top: 20 + LEGEND_ROW_PX * rows, right: 12, bottom: 4, left: 0 }}
       accessibilityLayer
       title={label}
       onClick={({ activeLabel }) => {
@@ -117,7 +145,7 @@ function chart(props: LineChartProps & { shown: LinePoint[]; label: string }) {
       <XAxis
         dataKey="x"
         type="number"
-        domain={["dataMin", xEnd ?? "dataMax"]}
+        domain={[xStart ?? "dataMin", xEnd ?? "dataMax"]}
         allowDecimals={false}
         tickFormatter={formatX}
         tick={{ fontSize: 11, fill: "var(--text-dim)" }}
@@ -187,16 +215,30 @@ function chart(props: LineChartProps & { shown: LinePoint[]; label: string }) {
 
 /** Width of a letter, about: the legend is laid out without measuring. */
 const LETTER_PX = 6.2;
+const LEGEND_ROW_PX = 15;
+const LEGEND_LEFT_PX = 52;
+
+const entryWidth = ({ label }: LineSeries) => 28 + LETTER_PX * label.length;
+
+/** Rows of a legend that is so wide, and the place of each entry. */
+function legendPlaces(series: readonly LineSeries[], width: number): { x: number; row: number }[] {
+  let [x, row] = [LEGEND_LEFT_PX, 0];
+  return series.map((entry) => {
+    if (x > LEGEND_LEFT_PX && x + entryWidth(entry) > width) [x, row] = [LEGEND_LEFT_PX, row + 1];
+    const place = { x, row };
+    x += entryWidth(entry);
+    return place;
+  });
+}
 
 function Legend({ series }: { series: readonly LineSeries[] }) {
-  let x = 52;
+  const places = legendPlaces(series, useChartWidth() ?? NARROW_PX);
   return (
     <g fontSize={11} fontFamily="inherit">
-      {series.map(({ key, label, color, dashed }) => {
-        const at = x;
-        x += 26 + LETTER_PX * label.length;
+      {series.map(({ key, label, color, dashed }, i) => {
+        const { x, row } = places[i] as { x: number; row: number };
         return (
-          <g key={key} transform={`translate(${at} 9)`}>
+          <g key={key} transform={`translate(${x} ${9 + LEGEND_ROW_PX * row})`}>
             <line x2={14} stroke={color} strokeWidth={2} strokeDasharray={dashed ? "4 3" : undefined} />
             <text x={18} y={4} fill="var(--text-dim)">
               {label}

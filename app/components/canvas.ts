@@ -1,7 +1,7 @@
 /** A canvas that is as sharp as the screen and drawn again when its size, its data or the colour scheme change. */
 import { useComputedColorScheme } from "@mantine/core";
-import { useElementSize } from "@mantine/hooks";
 import { useEffect, useRef } from "react";
+import { useWidth } from "./useWidth";
 
 export interface CanvasSize {
   width: number;
@@ -16,7 +16,8 @@ export function useCanvas(
   draw: (context: CanvasRenderingContext2D, size: CanvasSize) => void,
   heightOf: (width: number) => number,
 ) {
-  const { ref: box, width } = useElementSize<HTMLDivElement>();
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
   const canvas = useRef<HTMLCanvasElement>(null);
   const scheme = useComputedColorScheme("light");
   const height = Math.round(heightOf(width));

@@ -89,3 +89,26 @@ export function cosinesOf(vectors: readonly ArrayLike<number>[], shown = vectors
   }
   return cosines;
 }
+
+/** Embeddings that are nearer than this to another one are as good as the same. */
+const SAME_COSINE = 0.95;
+
+/**
+ * Embeddings that differ: tokens that never occurred in training all have the same one, and would be most of the
+ * spread. Of such a heap the first stays.
+ */
+export function distinctTokens<T extends { vector: ArrayLike<number> }>(tokens: readonly T[]): T[] {
+  const kept: { token: T; length: number }[] = [];
+  for (const token of tokens) {
+    const length = normOf(token.vector);
+    const isKnown = kept.some((other) => {
+      let dot = 0;
+      for (let i = 0; i < token.vector.length; i++) {
+        dot += (token.vector[i] as number) * (other.token.vector[i] as number);
+      }
+      return dot > SAME_COSINE * length * other.length;
+    });
+    if (!isKnown) kept.push({ token, length });
+  }
+  return kept.map(({ token }) => token);
+}

@@ -2,7 +2,7 @@
 import { describe, expect, it, test } from "vitest";
 import { recursionEventSchema } from "../../src/index";
 import { MADE_UP_ROUNDS, MADE_UP_STEPS, madeUpRecursion } from "../../tests/fixtures/recursionRun";
-import { cosinesOf, normOf, spacesOf, vectorsOf } from "./latents";
+import { cosinesOf, distinctTokens, normOf, spacesOf, vectorsOf } from "./latents";
 import { foldRecursion, momentsOf } from "./recursionView";
 
 const events = madeUpRecursion();
@@ -93,4 +93,15 @@ test("cosines are those of the definition; what is not shown is not known", () =
   ]);
   expect(Array.from(cosinesOf(vectors)).at(-1)).toBeNaN();
   expect(normOf([3, 4])).toBe(5);
+});
+
+test("of tokens with the same embedding one stays", () => {
+  const tokens = [
+    [1, 0, 0],
+    [0.99, 0.01, 0],
+    [0, 2, 0],
+    [0, 1.9, 0.1],
+    [0, 0, -1],
+  ].map((vector, id) => ({ id, vector }));
+  expect(distinctTokens(tokens).map(({ id }) => id)).toEqual([0, 2, 4]);
 });

@@ -132,7 +132,7 @@ export const latentRecursion = {
 
   map: {
     title: "Latent map",
-    hint: "Filled marks are thoughts, outlines are messages from other agents. Hue and shape are the sender, later rounds stand out more. Grey: tokens.",
+    hint: "Filled marks are thoughts, outlines are messages from other agents. Hue and shape are the sender, later rounds stand out more. Grey: tokens; those with the same embedding count once.",
     fit: "Axes fitted on",
     fits: { tokens: "tokens", thoughts: "thoughts", both: "both" },
     refit: "Fit anew",
@@ -154,8 +154,8 @@ export const latentRecursion = {
     step: "vector",
     band: "embeddings",
     mean: "mean embedding",
-    thoughts: (role: string) => `${role}'s thoughts`,
-    messages: (role: string) => `messages of the ${role}`,
+    thoughts: (role: string) => role,
+    messages: (role: string) => `from the ${role}`,
   },
 
   lens: {

@@ -128,7 +128,7 @@ function Answer({ view, round, gold }: AnswerProps) {
       {found ? (
         <b title={found.correct === false && gold ? text.gold(gold) : undefined}>
           {found.answer ?? text.noAnswer}{" "}
-          {found.correct !== undefined && (
+          {found.answer !== undefined && found.correct !== undefined && (
             <span className={classes.grade}>{found.correct ? text.correct : text.wrong}</span>
           )}
         </b>

@@ -39,7 +39,7 @@ export const DEFAULTS = {
   temperature: 0,
   sampling: 0,
   peeks: true,
-  fit: "tokens",
+  fit: "thoughts",
 } as const;
 
 export const LIMITS = {
@@ -51,7 +51,7 @@ export const LIMITS = {
   sampling: { min: 0, max: 999_999, step: 1 },
 } as const;
 
-export const FITS = ["tokens", "thoughts", "both"] as const;
+export const FITS = ["thoughts", "tokens", "both"] as const;
 
 type NumberKey = "seed" | "hops" | "rounds" | "steps" | "sampling";
 const whole = (key: NumberKey) =>

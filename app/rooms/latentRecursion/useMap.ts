@@ -1,6 +1,6 @@
 /** Axes of a space's map and the places of its vectors and tokens on it; axes are fitted once and then stay. */
 import { useEffect, useMemo } from "react";
-import { type LatentVector, spacesOf, vectorsOf } from "../../engine/latents";
+import { distinctTokens, type LatentVector, spacesOf, vectorsOf } from "../../engine/latents";
 import { extentOf, fitAxes, type MapAxes, project } from "../../engine/mapAxes";
 import { foldRecursion } from "../../engine/recursionView";
 import { keepAxes, useLatents } from "../../stores/latentStore";
@@ -29,12 +29,15 @@ export function useMap(model: string, fit: RoomSearch["fit"], vectors: readonly 
   const tokens = useMemo(() => {
     if (!vocabulary) return [];
     const { hiddenSize, vectors: all, texts } = vocabulary;
-    return texts.map((label, i) => ({ label, vector: all.subarray(i * hiddenSize, (i + 1) * hiddenSize) }));
+    return distinctTokens(
+      texts.map((label, i) => ({ label, vector: all.subarray(i * hiddenSize, (i + 1) * hiddenSize) })),
+    );
   }, [vocabulary]);
 
-  // Without the models there are no tokens, and while a run grows its thoughts are not all there.
+  // Without the models there are no tokens; while the first run grows its thoughts are not all there.
   const isOver = runs.length > 0 && runs.every((run) => run.isOver);
-  const usable = tokens.length === 0 ? "thoughts" : isOver ? fit : "tokens";
+  const isFitted = kept[`${model}:${fit}`] !== undefined;
+  const usable = tokens.length === 0 ? "thoughts" : isOver || isFitted ? fit : "tokens";
   const key = `${model}:${usable}`;
   const axes = kept[key];
   useEffect(() => {

@@ -49,7 +49,7 @@ function Charts({ view }: { view: StageView }) {
   const { steps, validations, started } = view;
   const dark = useComputedColorScheme("light") === "dark";
   const { stage } = started;
-  const shared = { xLabel: text.step, xEnd: started.steps } as const;
+  const shared = { xLabel: text.step, xStart: 0, xEnd: started.steps } as const;
   const clip = Number(started.settings.maxNorm ?? 0);
   const losses = useMemo(() => lossPoints(view), [view]);
   const accuracy = useMemo(() => accuracyOf(view), [view]);
