@@ -84,7 +84,9 @@ export class OuterTraining {
         const ends = lengths.map((length, s) => lengths.slice(0, s).reduce((x, y) => x + y, length) - 1);
         if (isLast) {
           cache.dispose();
-          const places = ends.flatMap((end) => Array.from({ length: answerTokens }, (_, t) => end - answerTokens + 1 + t));
+          const places = ends.flatMap((end) =>
+            Array.from({ length: answerTokens }, (_, t) => end - answerTokens + 1 + t),
+          );
           const scored = gatherRows(hidden, tape.integers(places));
           return crossEntropy(scored, decoder.tensors.head, tape.integers(numbers.answers.flat()));
         }

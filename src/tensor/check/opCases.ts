@@ -603,21 +603,26 @@ function lossCases(normals: Normals, integers: Draw): OpCase[] {
     clipHigh: 0.28,
     klCoefficient: 0.05,
   };
-  const weights = normals(rows, 1);
   cases.push({
     op: "clippedPolicyLoss",
     size: `${rows} tokens`,
-    inputs: { logProbs: normals(rows, 1, 0.3), weights: { ...weights, isConstant: true } },
-    run: (_, [logProbs, w]) => weightedSum(clippedPolicyLoss(logProbs!, settings), w!),
-    expected: ([logProbs, w]) =>
-      Float64Array.of(losses.clippedPolicy(logProbs!, settings).reduce((sum, v, i) => sum + v * w![i]!, 0)),
-    gradients: (dOut, [logProbs, w]) => ({
-      logProbs: losses.clippedPolicyBackward(
-        w!.map((weight) => weight * dOut[0]!),
-        logProbs!,
-        settings,
-      ),
-    }),
+    inputs: { logProbs: normals(rows, 1, 0.3) },
+    run: (_, [logProbs]) => clippedPolicyLoss(logProbs!, settings),
+    expected: ([logProbs]) => losses.clippedPolicy(logProbs!, settings),
+    gradients: (dOut, [logProbs]) => ({ logProbs: losses.clippedPolicyBackward(dOut, logProbs!, settings) }),
+  });
+  // Positive, so that the sum is as large as its terms and its relative error means something.
+  const positive = () => {
+    const drawn = normals(rows, 1);
+    return { ...drawn, values: drawn.values.map(Math.abs) };
+  };
+  cases.push({
+    op: "weightedSum",
+    size: `${rows} rows`,
+    inputs: { x: positive(), weights: { ...positive(), isConstant: true } },
+    run: (_, [x, w]) => weightedSum(x!, w!),
+    expected: ([x, w]) => Float64Array.of(x!.reduce((sum, value, i) => sum + value * w![i]!, 0)),
+    gradients: (dOut, [, w]) => ({ x: w!.map((weight) => weight * dOut[0]!) }),
   });
   return cases;
 }
