@@ -60,7 +60,7 @@ export class OuterTraining {
       tape.noGrad(() =>
         tape.scope(() => {
           const embeddings = decoder.embed(tape.integers(prompts.flat()));
-          decoder.forward(embeddings, cache.next(prompts.map(({ length }) => length)), { cache });
+          decoder.read(embeddings, cache.next(prompts.map(({ length }) => length)), cache);
         }),
       );
       return cache;
@@ -80,17 +80,13 @@ export class OuterTraining {
         const suffix = numbers.suffixes[a] as readonly number[];
         const texts = numbers.answers.map((answer) => (isLast ? [...suffix, ...answer.slice(0, -1)] : suffix));
         const { rows, lengths } = this.joinRows(message, decoder.embed(tape.integers(texts.flat())), texts);
-        const hidden = decoder.forward(rows, cache.next(lengths), { cache });
-        const ends = lengths.map((length, s) => lengths.slice(0, s).reduce((x, y) => x + y, length) - 1);
+        const last = ones.map((one) => (isLast ? answerTokens : one));
+        const hidden = decoder.forward(rows, cache.next(lengths), { cache, last });
         if (isLast) {
           cache.dispose();
-          const places = ends.flatMap((end) =>
-            Array.from({ length: answerTokens }, (_, t) => end - answerTokens + 1 + t),
-          );
-          const scored = gatherRows(hidden, tape.integers(places));
-          return crossEntropy(scored, decoder.tensors.head, tape.integers(numbers.answers.flat()));
+          return crossEntropy(hidden, decoder.tensors.head, tape.integers(numbers.answers.flat()));
         }
-        const thoughts = [gatherRows(hidden, tape.integers(ends))];
+        const thoughts = [hidden];
         while (thoughts.length < latentSteps) {
           const next = apply(this.inner[a] as Link, thoughts.at(-1) as Tensor);
           thoughts.push(decoder.forward(next, cache.next(ones), { cache }));

@@ -11,6 +11,8 @@ struct Product {
   out_start2: u32,
   /// Sum of HAS_BIAS, ACCUMULATE, SWIGLU.
   kind: u32,
+  /// Elements from one row's bias to the next one's: 0 where all rows have the same.
+  bias_pitch: u32,
 }
 
 const HAS_BIAS = 1u;
@@ -45,7 +47,8 @@ fn store(row: u32, column: u32, sums: vec4f) {
     if (first < product.out) {
       var values = select(sums.xy, sums.zw, pair == 1u);
       if (is_kind(HAS_BIAS)) {
-        values += vec2f(bias[first], bias[min(first + 1u, product.out - 1u)]);
+        let own = row * product.bias_pitch;
+        values += vec2f(bias[own + first], bias[own + min(first + 1u, product.out - 1u)]);
       }
       if (is_kind(ACCUMULATE)) {
         values += output[at + pair];

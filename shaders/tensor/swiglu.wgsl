@@ -2,8 +2,7 @@
 //
 //   backward_input:  d_gate = d_output * up * sigmoid(gate) * (1 + gate * (1 - sigmoid(gate))),  d_up = d_output * silu(gate)
 // or += where it accumulates. input [R, 2 C], output [R, C]; rows padded to multiples of 4 with zeros.
-// Dispatch: one invocation for each of R * pitch elements (forward: of the output; backward: of the input), folded.
-// Preludes: grid.
+// Dispatch: one invocation for each vec4 of the output, folded. Preludes: grid.
 // Reference: src/reference/swiglu.ts
 
 struct Shape {
@@ -32,17 +31,20 @@ fn forward(
   @builtin(local_invocation_index) local: u32,
 ) {
   let index = workgroup_number(workgroup, workgroups) * 64u + local;
-  let row = index / shape.out_pitch;
+  let row = index / (shape.out_pitch / 4u);
   if (row >= shape.rows) {
     return;
   }
-  let i = index % shape.out_pitch;
-  var value = 0.0;
-  if (i < shape.width) {
-    let gate = input[row * shape.in_pitch + i];
-    value = gate * sigmoid(gate) * input[row * shape.in_pitch + shape.width + i];
+  let first = index % (shape.out_pitch / 4u) * 4u;
+  let gates = row * shape.in_pitch + first;
+  for (var i = 0u; i < 4u; i++) {
+    var value = 0.0;
+    if (first + i < shape.width) {
+      let gate = input[gates + i];
+      value = gate * sigmoid(gate) * input[gates + shape.width + i];
+    }
+    output[index * 4u + i] = value;
   }
-  output[index] = value;
 }
 
 @compute @workgroup_size(64)
@@ -52,22 +54,30 @@ fn backward_input(
   @builtin(local_invocation_index) local: u32,
 ) {
   let index = workgroup_number(workgroup, workgroups) * 64u + local;
-  let row = index / shape.in_pitch;
+  let row = index / (shape.out_pitch / 4u);
   if (row >= shape.rows) {
     return;
   }
-  let i = index % shape.in_pitch;
-  var value = 0.0;
-  if (i < 2u * shape.width) {
-    let column = select(i - shape.width, i, i < shape.width);
-    let gate = input[row * shape.in_pitch + column];
-    let up = input[row * shape.in_pitch + shape.width + column];
-    let d = d_output[row * shape.out_pitch + column];
+  let first = index % (shape.out_pitch / 4u) * 4u;
+  let gates = row * shape.in_pitch + first;
+  for (var i = 0u; i < min(4u, shape.width - first); i++) {
+    let gate = input[gates + i];
+    let up = input[gates + shape.width + i];
+    let d = d_output[index * 4u + i];
     let s = sigmoid(gate);
-    value = d * select(gate * s, up * s * (1.0 + gate * (1.0 - s)), i < shape.width);
+    var d_gate = d * up * s * (1.0 + gate * (1.0 - s));
+    var d_up = d * gate * s;
+    if (shape.accumulates != 0u) {
+      d_gate += d_input[gates + i];
+      d_up += d_input[gates + shape.width + i];
+    }
+    d_input[gates + i] = d_gate;
+    d_input[gates + shape.width + i] = d_up;
   }
-  if (shape.accumulates != 0u) {
-    value += d_input[index];
+  // The last columns' invocation writes the padding as well.
+  if (shape.accumulates == 0u && first + 4u >= shape.width) {
+    for (var i = 2u * shape.width; i < shape.in_pitch; i++) {
+      d_input[row * shape.in_pitch + i] = 0.0;
+    }
   }
-  d_input[index] = value;
 }

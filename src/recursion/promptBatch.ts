@@ -86,7 +86,7 @@ export class PromptBatch {
       tape.noGrad(() =>
         tape.scope(() => {
           const rows = this.decoder.embed(tape.integers(ids.flat()));
-          this.decoder.forward(rows, cache.next(ids.map(({ length }) => length)), { cache });
+          this.decoder.read(rows, cache.next(ids.map(({ length }) => length)), cache);
         }),
       );
       this.beginnings = cache;
@@ -118,14 +118,7 @@ export class PromptBatch {
       return tape.scope(() => {
         const tails = targets.map((ids) => ids.slice(0, -1));
         const { rows, lengths } = this.rest(fills, tails);
-        const hidden = decoder.forward(rows, cache.next(lengths), { cache });
-        let end = 0;
-        const places = lengths.flatMap((length, question) => {
-          end += length;
-          const count = (targets[question] as readonly number[]).length;
-          return Array.from({ length: count }, (_, t) => end - count + t);
-        });
-        return gatherRows(hidden, tape.integers(places));
+        return decoder.forward(rows, cache.next(lengths), { cache, last: targets.map(({ length }) => length) });
       });
     } finally {
       cache.dispose();

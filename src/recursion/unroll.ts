@@ -14,6 +14,7 @@
  *     });
  */
 import type { Link } from "../links/link";
+import type { KeyCache } from "../tensor/keyCache";
 import { concatRows, gatherRows } from "../tensor/ops/rows";
 import type { Tensor } from "../tensor/tensor";
 import { type RecursionAgent, tapeOf } from "./agent";
@@ -159,9 +160,7 @@ export function* rollout(
       const input = thought;
       const [hidden, next] = run(() =>
         tape.scope(() => {
-          const last = input
-            ? decoder.forward(input, cache.next(ones), { cache })
-            : lastRows(prompts, fills, (rows, lengths) => decoder.forward(rows, cache.next(lengths), { cache }));
+          const last = input ? decoder.forward(input, cache.next(ones), { cache }) : lastRows(prompts, fills, cache);
           return [last, innerLink.forward(last)];
         }),
       ) as [Tensor, Tensor];
@@ -173,18 +172,10 @@ export function* rollout(
   }
 }
 
-function lastRows(
-  prompts: PromptBatch,
-  fills: readonly SlotFill[],
-  forward: (rows: Tensor, lengths: number[]) => Tensor,
-): Tensor {
+/** The last hidden state of each prompt. */
+function lastRows(prompts: PromptBatch, fills: readonly SlotFill[], cache: KeyCache): Tensor {
   const { rows, lengths } = prompts.rest(fills);
-  let end = 0;
-  const ends = lengths.map((length) => {
-    end += length;
-    return end - 1;
-  });
-  return gatherRows(forward(rows, lengths), rows.tape.integers(ends));
+  return prompts.decoder.forward(rows, cache.next(lengths), { cache, last: lengths.map(() => 1) });
 }
 
 /** Hidden states at the places that predict the target's tokens, in one pass. */

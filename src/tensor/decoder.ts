@@ -6,10 +6,10 @@
 import { type DecoderLayerTensors, type DecoderTensors, decoderTensorList } from "./decoderWeights";
 import type { KeyCache } from "./keyCache";
 import { attention, attentionInputs, ropeAngles } from "./ops/attention";
-import { add, swiglu } from "./ops/elementwise";
+import { swiglu } from "./ops/elementwise";
 import { linear } from "./ops/linear";
 import { rmsNorm } from "./ops/norm";
-import { gatherRows, joinHeads } from "./ops/rows";
+import { gatherRows, joinHeads, splitHeads } from "./ops/rows";
 import type { Sequences } from "./sequences";
 import type { Integers, Tape } from "./tape";
 import type { Tensor } from "./tensor";
@@ -22,6 +22,17 @@ export interface DecoderPass {
   recompute?: boolean;
   /** Sequences go on from the rows in this cache, and it gets the new ones; `sequences` must come from its `next`. */
   cache?: KeyCache;
+  /**
+   * How many last rows of each sequence are wanted, at least 1: the last layer computes no others. Default: all rows.
+   */
+  last?: readonly number[];
+}
+
+/** What a layer of a pass does besides the usual. */
+interface LayerPass {
+  cache: KeyCache | undefined;
+  index: number;
+  last: readonly number[] | undefined;
 }
 
 export class DifferentiableDecoder {
@@ -50,10 +61,40 @@ export class DifferentiableDecoder {
   /**
    * Hidden states after the final norm.
    * @param embeddings [R, hiddenSize], the rows of all sequences
-   * @returns [R, hiddenSize]
+   * @returns [R, hiddenSize], or of the `last` rows only, sequence by sequence
    * @throws RangeError when the rows are not as many as those of the sequences, or a position exceeds the model's
    */
-  forward(embeddings: Tensor, sequences: Sequences, { recompute = false, cache }: DecoderPass = {}): Tensor {
+  forward(embeddings: Tensor, sequences: Sequences, pass: DecoderPass = {}): Tensor {
+    const { tape, tensors, config } = this;
+    return tape.scope(() => {
+      const hidden = this.layers(embeddings, sequences, tensors.layers, pass);
+      return rmsNorm(hidden, tensors.finalNorm, config.rmsNormEps);
+    });
+  }
+
+  /** Only adds rows to a cache, of which no hidden states are wanted: prompts to be continued. As `forward`. */
+  read(embeddings: Tensor, sequences: Sequences, cache: KeyCache): void {
+    this.tape.scope(() => {
+      const { layers } = this.tensors;
+      const hidden = this.layers(embeddings, sequences, layers.slice(0, -1), { cache });
+      const pass = { cache, index: layers.length - 1, last: undefined };
+      this.keysOf(
+        layers.at(-1) as DecoderLayerTensors,
+        hidden,
+        sequences,
+        this.anglesFor(sequences.maxPosition + 1),
+        pass,
+      );
+    });
+  }
+
+  /** What the first layers make of the embeddings. */
+  private layers(
+    embeddings: Tensor,
+    sequences: Sequences,
+    layers: readonly DecoderLayerTensors[],
+    { recompute = false, cache, last }: DecoderPass,
+  ): Tensor {
     const { tape, config } = this;
     if (embeddings.rows !== sequences.rows || embeddings.columns !== config.hiddenSize) {
       throw new RangeError(
@@ -66,20 +107,18 @@ export class DifferentiableDecoder {
     }
     if (recompute && cache) throw new Error("decoder: layers that use a cache cannot be recomputed");
     const angles = this.anglesFor(sequences.maxPosition + 1);
-    return tape.scope(() => {
-      let hidden = embeddings;
-      this.tensors.layers.forEach((layer, index) => {
-        const run = (input: Tensor, batch: Sequences, table: Tensor) =>
-          this.layer(layer, input, batch, table, cache && { cache, index });
-        const output = recompute
-          ? tape.checkpoint(run, hidden, sequences, angles)
-          : tape.scope(() => run(hidden, sequences, angles));
-        // The states between the layers are kept by those who need them.
-        if (hidden !== embeddings) hidden.dispose();
-        hidden = output;
-      });
-      return rmsNorm(hidden, this.tensors.finalNorm, config.rmsNormEps);
+    let hidden = embeddings;
+    layers.forEach((layer, index) => {
+      const pass = { cache, index, last: index === config.layers - 1 ? last : undefined };
+      const run = (input: Tensor, batch: Sequences, table: Tensor) => this.layer(layer, input, batch, table, pass);
+      const output = recompute
+        ? tape.checkpoint(run, hidden, sequences, angles)
+        : tape.scope(() => run(hidden, sequences, angles));
+      // The states between the layers are kept by those who need them.
+      if (hidden !== embeddings) hidden.dispose();
+      hidden = output;
     });
+    return hidden;
   }
 
   /** Logits of all rows, [R, vocabSize]: for small vocabularies; losses compute theirs in blocks. */
@@ -94,29 +133,42 @@ export class DifferentiableDecoder {
     for (const tensor of decoderTensorList(this.tensors)) tensor.dispose();
   }
 
+  /** Queries, keys and values of a layer for all rows; the cache gets its part. */
+  private keysOf(layer: DecoderLayerTensors, hidden: Tensor, sequences: Sequences, angles: Tensor, pass: LayerPass) {
+    const { heads, kvHeads, headDim, rmsNormEps } = this.config;
+    const { qNorm, kNorm } = layer;
+    const { into, prefix } = pass.cache?.layer(pass.index) ?? {};
+    const qkv = linear(rmsNorm(hidden, layer.inputNorm, rmsNormEps), layer.qkv, layer.qkvBias);
+    const norms = qNorm && kNorm && { query: qNorm, key: kNorm, epsilon: rmsNormEps };
+    const inputs = attentionInputs(qkv, sequences, { heads, kvHeads, headDim, angles, norms, into });
+    pass.cache?.setLayer(pass.index, inputs.keysValues);
+    return { ...inputs, prefix };
+  }
+
   private layer(
     layer: DecoderLayerTensors,
     hidden: Tensor,
     sequences: Sequences,
     angles: Tensor,
-    cached?: { cache: KeyCache; index: number },
+    pass: LayerPass,
   ): Tensor {
     const { tape } = this;
     const { heads, kvHeads, headDim, rmsNormEps } = this.config;
-    const { qNorm, kNorm } = layer;
     const afterAttention = tape.scope(() => {
-      const qkv = linear(rmsNorm(hidden, layer.inputNorm, rmsNormEps), layer.qkv, layer.qkvBias);
-      const norms = qNorm && kNorm && { query: qNorm, key: kNorm, epsilon: rmsNormEps };
-      const before = cached?.cache.layer(cached.index);
-      const shape = { heads, kvHeads, headDim, angles, norms, into: before?.into };
-      const { query, keysValues } = attentionInputs(qkv, sequences, shape);
-      cached?.cache.setLayer(cached.index, keysValues);
-      const mixed = attention(query, keysValues, sequences, { heads, kvHeads, prefix: before?.prefix });
-      return add(hidden, linear(joinHeads(mixed, heads), layer.output, layer.outputBias));
+      const all = this.keysOf(layer, hidden, sequences, angles, pass);
+      let [query, around, batch] = [all.query, hidden, sequences];
+      if (pass.last && sequences.queryLengths.some((length, i) => length !== pass.last?.[i])) {
+        const { sequences: wanted, rows } = sequences.last(tape, pass.last);
+        const ids = tape.integers(rows, "wanted rows");
+        query = splitHeads(gatherRows(joinHeads(all.query, heads), ids), heads, headDim);
+        around = gatherRows(hidden, ids);
+        batch = wanted;
+      }
+      const mixed = attention(query, all.keysValues, batch, { heads, kvHeads, prefix: all.prefix });
+      return linear(joinHeads(mixed, heads), layer.output, layer.outputBias, around);
     });
     const normed = rmsNorm(afterAttention, layer.postAttentionNorm, rmsNormEps);
-    const fed = linear(swiglu(linear(normed, layer.gateUp)), layer.down);
-    return add(afterAttention, fed);
+    return linear(swiglu(linear(normed, layer.gateUp)), layer.down, undefined, afterAttention);
   }
 
   /** The rotary embedding's table, grown by doubling. */

@@ -39,7 +39,11 @@ export class Sequences implements Saved {
   readonly areKeysWhole: boolean;
 
   /** @throws RangeError naming the sequence whose lengths do not fit */
-  constructor(tape: Tape, { queryLengths, keyLengths = queryLengths, keys, prefix, positions }: SequenceLengths) {
+  constructor(
+    tape: Tape,
+    private readonly given: SequenceLengths,
+  ) {
+    const { queryLengths, keyLengths = queryLengths, keys, prefix, positions } = given;
     const count = queryLengths.length;
     if (count === 0 || keyLengths.length !== count) {
       throw new RangeError(`${count} sequences of rows, ${keyLengths.length} of keys`);
@@ -87,6 +91,28 @@ export class Sequences implements Saved {
     this.areKeysWhole = key === this.keyRows;
     this.placement = tape.integers(placement, "positions of rows");
     this.table = tape.integers(table, "sequences");
+  }
+
+  /**
+   * The last rows of each sequence alone; keys stay those of all.
+   * @param counts at least 1 and at most as many as the sequence has
+   * @returns the sequences, and which rows of the whole batch they are
+   * @throws RangeError naming the sequence whose count does not fit
+   */
+  last(tape: Tape, counts: readonly number[]): { sequences: Sequences; rows: number[] } {
+    const { given, queryLengths, keyLengths, starts } = this;
+    const wrong = queryLengths.findIndex(
+      (length, i) => !((counts[i] as number) >= 1 && (counts[i] as number) <= length),
+    );
+    if (wrong >= 0 || counts.length !== queryLengths.length) {
+      throw new RangeError(`sequence ${wrong} has ${queryLengths[wrong]} rows, and ${counts[wrong]} are wanted`);
+    }
+    const rows = counts.flatMap((count, i) => {
+      const end = (starts[i] as number) + (queryLengths[i] as number);
+      return Array.from({ length: count }, (_, t) => end - count + t);
+    });
+    const positions = given.positions && rows.map((row) => given.positions?.[row] as number);
+    return { sequences: new Sequences(tape, { ...given, queryLengths: counts, keyLengths, positions }), rows };
   }
 
   share(): Sequences {

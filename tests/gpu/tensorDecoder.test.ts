@@ -18,7 +18,7 @@ import { DifferentiableDecoder } from "../../src/tensor/decoder";
 import { byCheckpointName, loadDecoderTensors } from "../../src/tensor/decoderWeights";
 import { KeyCache } from "../../src/tensor/keyCache";
 import { crossEntropy } from "../../src/tensor/ops/losses";
-import { concatRows } from "../../src/tensor/ops/rows";
+import { concatRows, gatherRows } from "../../src/tensor/ops/rows";
 import { Sequences } from "../../src/tensor/sequences";
 import { Tape } from "../../src/tensor/tape";
 import type { Tensor } from "../../src/tensor/tensor";
@@ -219,6 +219,49 @@ describe("sequences that go on", () => {
   });
 });
 
+describe("the last rows alone", () => {
+  it.each(["qwen2", "qwen3"])("have the hidden states and gradients they have among all, %s", async (architecture) => {
+    const checkpoint = await openCheckpoint(folderSource(`tests/golden/${architecture}`));
+    const tape = new Tape(gpu);
+    const decoder = new DifferentiableDecoder(tape, await loadDecoderTensors(tape, checkpoint));
+    const { hiddenSize } = decoder.config;
+    const random = new Random(8);
+    const draw = (rows: number) => Float64Array.from({ length: rows * hiddenSize }, () => Math.fround(random.normal()));
+    const queryLengths = [4, 1, 35];
+    const last = [2, 1, 33];
+    const wanted = [2, 3, 4, ...Array.from({ length: 33 }, (_, t) => 7 + t)];
+    const embeddings = draw(40);
+    const seeds = draw(36);
+    const positions = Array.from({ length: 40 }, (_, row) => (row * 3) % 41);
+    const runs = [undefined, last, last].map((rows, i) => {
+      const leaf = tape.tensor(embeddings, 40, hiddenSize, { requiresGrad: true });
+      const output = tape.scope(() => {
+        const sequences = new Sequences(tape, { queryLengths, positions });
+        const all = decoder.forward(leaf, sequences, { last: rows, recompute: i === 2 });
+        const chosen = rows ? all : gatherRows(all, tape.integers(wanted));
+        tape.backward(chosen, tape.tensor(seeds, 36, hiddenSize));
+        return chosen;
+      });
+      return { leaf, output };
+    });
+    const [whole, ...others] = runs as [(typeof runs)[0], ...typeof runs];
+    const [hidden, gradient] = [await whole.output.read(), await whole.leaf.grad!.read()];
+    for (const { leaf, output } of others) {
+      expect(output.rows).toBe(36);
+      expect(relativeError(await output.read(), hidden)).toBeLessThan(1e-5);
+      expect(relativeError(await leaf.grad!.read(), gradient)).toBeLessThan(1e-5);
+    }
+    const sequences = new Sequences(tape, { queryLengths });
+    expect(() => decoder.forward(whole.leaf, sequences, { last: [2, 2, 1] })).toThrow("has 1 rows, and 2 are wanted");
+    sequences.dispose();
+    for (const { leaf, output } of runs) for (const tensor of [leaf, output]) tensor.dispose();
+    tape.reset();
+    decoder.dispose();
+    expect(tape.liveBytes).toBe(0);
+    tape.dispose();
+  });
+});
+
 describe("prompts that are computed once", () => {
   it("are continued like whole sequences, each several times, at ragged lengths", async () => {
     const checkpoint = await openCheckpoint(folderSource("tests/golden/qwen3"));
@@ -245,7 +288,8 @@ describe("prompts that are computed once", () => {
       tape.noGrad(() =>
         tape.scope(() => {
           const all = tape.tensor(flat(prompts.flat()), 15, hiddenSize);
-          decoder.forward(all, cache.next(promptLengths), { cache });
+          if (room === 0) decoder.forward(all, cache.next(promptLengths), { cache });
+          else decoder.read(all, cache.next(promptLengths), cache);
         }),
       );
       expect(cache.keyLengths).toEqual(promptLengths);

@@ -20,7 +20,7 @@ import { add, gelu, scale, swiglu } from "../ops/elementwise";
 import { linear, weightedRows } from "../ops/linear";
 import { clippedPolicyLoss, cosineDistance, meanSquareError, tokenLogProbs, weightedSum } from "../ops/losses";
 import { layerNorm, rmsNorm } from "../ops/norm";
-import { concatRows, gatherRows, joinHeads, sliceRows } from "../ops/rows";
+import { concatRows, gatherRows, joinHeads, sliceRows, splitHeads } from "../ops/rows";
 import { softmax } from "../ops/softmax";
 import { Sequences } from "../sequences";
 import type { Tape } from "../tape";
@@ -106,6 +106,19 @@ function linearCases(normals: Normals): OpCase[] {
         },
       });
     }
+  }
+  for (const [rows, inSize, outSize] of sizes) {
+    cases.push({
+      op: "linear",
+      size: `${rows} x ${inSize} -> ${outSize}, around something`,
+      inputs: { x: normals(rows, inSize), weight: normals(outSize, inSize), plus: normals(rows, outSize) },
+      run: (_, [x, w, plus]) => linear(x!, w!, undefined, plus!),
+      expected: ([x, w, plus]) => linearReference.linear(x!, w!, inSize).map((value, i) => value + plus![i]!),
+      gradients: (dOut, [x, w]) => {
+        const { dX, dWeight } = linearReference.linearBackward(dOut, x!, w!, inSize);
+        return { x: dX, weight: dWeight, plus: dOut };
+      },
+    });
   }
   return cases;
 }
@@ -324,10 +337,10 @@ function rowCases(normals: Normals, integers: Draw): OpCase[] {
     const pitch = Math.ceil(headDim / 4) * 4;
     const isElement = (i: number) => i % pitch < headDim;
     cases.push({
-      op: "joinHeads",
+      op: "joinHeads, splitHeads",
       size: `2 heads of ${headDim}`,
       inputs: { x: normals(10, headDim) },
-      run: (_, [x]) => joinHeads(x!, 2),
+      run: (_, [x]) => joinHeads(splitHeads(joinHeads(x!, 2), 2, headDim), 2),
       expected: ([x]) => {
         let next = 0;
         return Float64Array.from({ length: 10 * pitch }, (_, i) => (isElement(i) ? x![next++]! : 0));

@@ -18,7 +18,7 @@ export function swiglu(gateUp: Tensor): Tensor {
   queue.dispatch(
     kernel("swiglu", "forward"),
     [shape(0), gateUp.buffer, output.buffer],
-    Math.ceil((output.rows * output.pitch) / 64),
+    Math.ceil(vec4sOf(output) / 64),
   );
   tape.record([output], [gateUp], (saved) => {
     const target = tape.gradTarget(gateUp);
@@ -26,7 +26,7 @@ export function swiglu(gateUp: Tensor): Tensor {
     queue.dispatch(
       kernel("swiglu", "backward_input"),
       [shape(target.accumulates), saved.buffer, (output.grad as Tensor).buffer, target.buffer],
-      Math.ceil((gateUp.rows * gateUp.pitch) / 64),
+      Math.ceil(vec4sOf(output) / 64),
     );
   });
   return output;

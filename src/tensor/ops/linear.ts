@@ -7,6 +7,7 @@ import { fixedSubgroup } from "../rowKernels";
 import { kernel, type ShaderName } from "../shaders";
 import type { Tape } from "../tape";
 import { padded, type Tensor } from "../tensor";
+import { add } from "./elementwise";
 
 /** Bits of `Product.kind` in shaders/common/matmulOutput.wgsl. */
 const HAS_BIAS = 1;
@@ -20,30 +21,40 @@ export interface WeightRows {
 
 /**
  * @param x [R, K]
- * @param weight [N, K] as in checkpoints; frozen ones may be bf16 or f16
- * @param bias [1, N]
+ * @param weight [N, K] as in checkpoints; frozen ones may be in a smaller format
+ * @param bias [1, N], the same for all rows
+ * @param plus [R, N], added to the product: what a residual connection goes around
  * @returns [R, N]
  * @throws RangeError when the shapes do not fit
  */
-export function linear(x: Tensor, weight: Tensor, bias?: Tensor): Tensor {
+export function linear(x: Tensor, weight: Tensor, bias?: Tensor, plus?: Tensor): Tensor {
   const { tape } = x;
+  // The kernel adds one of them.
+  if (bias && plus) return add(plus, linear(x, weight, bias));
   if (x.columns !== weight.columns) {
     throw new RangeError(
       `linear: ${x.label} is [${x.rows}, ${x.columns}], ${weight.label} is [${weight.rows}, ${weight.columns}]`,
     );
   }
-  if (bias && (bias.rows !== 1 || bias.columns !== weight.rows)) {
-    throw new RangeError(`linear: ${bias.label} is [${bias.rows}, ${bias.columns}] instead of [1, ${weight.rows}]`);
+  for (const [added, rows] of [
+    [bias, 1],
+    [plus, x.rows],
+  ] as const) {
+    if (added && (added.rows !== rows || added.columns !== weight.rows)) {
+      const { label, columns } = added;
+      throw new RangeError(`linear: ${label} is [${added.rows}, ${columns}] instead of [${rows}, ${weight.rows}]`);
+    }
   }
-  const output = tape.empty(`${weight.label} product`, x.rows, weight.rows, tape.needsGrad(x, weight, bias));
+  const output = tape.empty(`${weight.label} product`, x.rows, weight.rows, tape.needsGrad(x, weight, bias, plus));
   const whole = { weight, start: 0, count: weight.rows };
-  productForward(tape, x, whole, output, bias);
-  tape.record([output], [weight.requiresGrad ? x : undefined, weight, bias], (savedX, savedWeight) => {
+  productForward(tape, x, whole, output, bias, plus);
+  tape.record([output], [weight.requiresGrad ? x : undefined, weight], (savedX, savedWeight) => {
     const dOutput = output.grad as Tensor;
     const rows = { ...whole, weight: savedWeight };
     productBackwardInput(tape, dOutput, rows, tape.gradTarget(x));
     if (savedX) productBackwardWeight(tape, dOutput, savedX, tape.gradTarget(weight));
     if (bias) columnSums(tape, dOutput, tape.gradTarget(bias));
+    if (plus) tape.addGrad(plus, dOutput);
   });
   return output;
 }
@@ -79,16 +90,24 @@ export function weightedRows(x: Tensor, weight: Tensor): Tensor {
 
 type Target = ReturnType<Tape["gradTarget"]>;
 
-/** Writes x W^T (+ bias) of some rows of W to `output`. */
-export function productForward(tape: Tape, x: Tensor, rows: WeightRows, output: Tensor, bias?: Tensor): void {
+/** Writes x W^T (+ bias or what is given for each row) of some rows of W to `output`. */
+export function productForward(
+  tape: Tape,
+  x: Tensor,
+  rows: WeightRows,
+  output: Tensor,
+  bias?: Tensor,
+  plus?: Tensor,
+): void {
   const { queue, gpu } = tape;
   const { dtype } = rows.weight;
-  const kind = bias ? HAS_BIAS : 0;
+  const added = bias ?? plus;
+  const kind = added ? HAS_BIAS : 0;
   // Kernels write pairs of columns and leave the rest of the padding alone.
   if (padded(output.columns) - output.columns >= 2) queue.clear(output.buffer, output.bytes);
-  const product = queue.uniform([x.pitch / 4, output.columns, output.pitch / 2, 0, kind]);
+  const product = queue.uniform([x.pitch / 4, output.columns, output.pitch / 2, 0, kind, plus ? plus.pitch : 0]);
   const pass = queue.uniform([x.rows, 0, 0]);
-  const bindings: QueueBinding[] = [pass, x.buffer, binding(rows), bias?.buffer ?? x.buffer, output.buffer, product];
+  const bindings: QueueBinding[] = [pass, x.buffer, binding(rows), added?.buffer ?? x.buffer, output.buffer, product];
   const SUBGROUP = fixedSubgroup(gpu);
   if (SUBGROUP) {
     const ROWS = x.rows <= 4 ? 4 : 16;

@@ -131,3 +131,18 @@ export function joinHeads(x: Tensor, heads: number): Tensor {
   tape.record([output], [], () => tape.addGrad(x, output.grad as Tensor));
   return output;
 }
+
+/**
+ * The reverse of `joinHeads`: each of the heads that stand side by side as a row of its own. No copy.
+ * @param x [R, heads * padded(headDim)]
+ * @returns [R * heads, headDim]
+ */
+export function splitHeads(x: Tensor, heads: number, headDim: number): Tensor {
+  const { tape } = x;
+  if (x.columns !== heads * padded(headDim)) {
+    throw new RangeError(`splitHeads: ${x.columns} columns of ${x.label} are no ${heads} heads of ${headDim}`);
+  }
+  const output = x.alias(x.rows * heads, headDim, tape.needsGrad(x));
+  tape.record([output], [], () => tape.addGrad(x, output.grad as Tensor));
+  return output;
+}
