@@ -57,41 +57,49 @@ export type InnerSettings = z.infer<typeof innerSettingsSchema>;
 export const FEEDBACKS = ["rollout", "teacherForced"] as const;
 export const OUTER_STARTS = ["aligned", "ridge", "identity", "random"] as const;
 
-export const outerSettingsSchema = z.strictObject({
-  stage: z.literal("outer"),
-  ...common,
-  learningRate: common.learningRate.default(5e-4),
-  /** Rounds of a step's questions: drawn from these, each as often. Links only work at depths they were trained at. */
-  roundsMix: z.array(whole(1, 32)).min(1).default([1, 2, 3]),
-  /**
-   * Where messages come from: the agents' own latent rollouts, as at inference; or hidden states at the tokens of the
-   * right message, as in the released trainer. The latter leaks the answer: an agent that never found it hands it on.
-   */
-  feedback: z.enum(FEEDBACKS).default("rollout"),
-  /** Gradients flow through the last so many rounds only; 0: through all. */
-  truncateRounds: whole(0, 32).default(0),
-  /** Whether inner links are trained along; frozen otherwise. */
-  trainInner: z.boolean().default(false),
-  /**
-   * How new outer links begin. aligned: trained for some seconds, without agents, to make the sender's embeddings of the
-   * task's words into the receiver's; ridge: with the matrix that takes the sender's embeddings to the receiver's, fitted on
-   * the tokens that both know; identity: as the norm-matched identity where the widths are equal; random: as PyTorch's
-   * layers do.
-   */
-  start: z.enum(OUTER_STARTS).default("aligned"),
-  /** Weight of the answer's cross-entropy. */
-  answerWeight: z.number().min(0).default(1),
-  /**
-   * Weight of 1 - cosine between each message and the words that a faultless agent would write in its place, as the
-   * reader embeds them: every turn of every round is told what was wanted, on the messages that the links really make.
-   * Not in the paper, whose outer loop scores the answer alone.
-   */
-  messageWeight: z.number().min(0).default(0),
-  /** Agents read messages without gradients, so that every link answers for its own messages only. */
-  detachMessages: z.boolean().default(false),
-  /** Weight of the mean cross-entropy of the answers of earlier rounds beside the last one's. */
-  earlierRoundsWeight: z.number().min(0).default(0),
-});
+export const outerSettingsSchema = z
+  .strictObject({
+    stage: z.literal("outer"),
+    ...common,
+    learningRate: common.learningRate.default(5e-4),
+    /** Rounds of a step's questions: drawn from these, each as often. Links only work at depths they were trained at. */
+    roundsMix: z.array(whole(1, 32)).min(1).default([1, 2, 3]),
+    /**
+     * Where messages come from: the agents' own latent rollouts, as at inference; or hidden states at the tokens of the
+     * right message, as in the released trainer. The latter leaks the answer: an agent that never found it hands it on.
+     */
+    feedback: z.enum(FEEDBACKS).default("rollout"),
+    /** Gradients flow through the last so many rounds only; 0: through all. */
+    truncateRounds: whole(0, 32).default(0),
+    /** Whether inner links are trained along; frozen otherwise. */
+    trainInner: z.boolean().default(false),
+    /**
+     * How new outer links begin. aligned: trained for some seconds, without agents, to make the sender's embeddings of the
+     * task's words into the receiver's; ridge: with the matrix that takes the sender's embeddings to the receiver's, fitted on
+     * the tokens that both know; identity: as the norm-matched identity where the widths are equal; random: as PyTorch's
+     * layers do.
+     */
+    start: z.enum(OUTER_STARTS).default("aligned"),
+    /** Weight of the answer's cross-entropy. */
+    answerWeight: z.number().min(0).default(1),
+    /**
+     * Weight of 1 - cosine between each message and the words that a faultless agent would write in its place, as the
+     * reader embeds them: every turn of every round is told what was wanted, on the messages that the links really make.
+     * Not in the paper, whose outer loop scores the answer alone.
+     */
+    messageWeight: z.number().min(0).default(0),
+    /** Agents read messages without gradients, so that every link answers for its own messages only. */
+    detachMessages: z.boolean().default(false),
+    /** Weight of the mean cross-entropy of the answers of earlier rounds beside the last one's. */
+    earlierRoundsWeight: z.number().min(0).default(0),
+  })
+  .refine(
+    ({ answerWeight, messageWeight, earlierRoundsWeight }) => answerWeight + messageWeight + earlierRoundsWeight > 0,
+    {
+      path: ["answerWeight"],
+      message: "with messageWeight and earlierRoundsWeight at 0 as well nothing is trained",
+    },
+  );
 export type OuterSettings = z.infer<typeof outerSettingsSchema>;
 
 export const trainingSettingsSchema = z.discriminatedUnion("stage", [innerSettingsSchema, outerSettingsSchema]);

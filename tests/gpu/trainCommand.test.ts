@@ -72,11 +72,12 @@ const lossesOf = (events: readonly TrainingEvent[]) =>
   events.flatMap((event) => (event.type === "trainingStep" ? [event.loss] : []));
 
 const agents = () => ["--agents", `planner=${at("narrow")},critic=${at("wide")},solver=${at("narrow")}`];
-const small = ["--steps", "6", "--batch", "2", "--latent-steps", "2", "--validate-every", "3", "--validation-n", "3"];
+const small = ["--batch", "2", "--latent-steps", "2", "--validation-n", "3"];
+const looked = ["--steps", "6", "--validate-every", "3"];
 
 describe("train", () => {
   it("inner, interrupted and resumed, then outer, then an evaluation of the links", { timeout: 600_000 }, async () => {
-    const inner = [...agents(), ...small, "--json"];
+    const inner = [...agents(), ...small, ...looked, "--json"];
     const whole = await lab(["train", "inner", ...inner, "--out", at("whole.safetensors")]);
     expect(whole.err).toBe("");
     expect(whole.code).toBe(0);
@@ -100,12 +101,37 @@ describe("train", () => {
     expect([...lossesOf(first.events()), ...lossesOf(second.events())]).toEqual(losses);
     expect(readFileSync(at("run.safetensors"))).toEqual(readFileSync(at("whole.safetensors")));
 
-    const outer = ["--links", at("run.safetensors"), ...agents(), ...small, "--rounds-mix", "1,2"];
+    const outer = ["--links", at("run.safetensors"), ...agents(), ...small, ...looked, "--rounds-mix", "1,2"];
     const told = await lab(["train", "outer", ...outer, "--save-every", "4", "--out", at("links.safetensors")]);
     expect(told.code).toBe(0);
     expect(told.out).toMatch(/^outer links: outer\/planner\/critic, outer\/critic\/solver, outer\/solver\/planner; /);
     expect(told.out.match(/^step \d+ {2}loss .* rounds [12] .*/gm)).toHaveLength(6);
     expect(told.out.match(/^saved at step 4$/m)).not.toBeNull();
+
+    // Outer links begin anew after an inner run, as is asked for, and go on from those of an outer run otherwise.
+    const firstLoss = async (...argv: string[]) => {
+      const one = await lab([
+        "train",
+        "outer",
+        ...agents(),
+        ...small,
+        ...argv,
+        "--out",
+        at("one.safetensors"),
+        "--json",
+      ]);
+      expect(one.err).toBe("");
+      return lossesOf(one.events())[0]!;
+    };
+    const short = ["--steps", "1", "--validate-every", "0"];
+    const starts = [
+      await firstLoss("--links", at("run.safetensors"), ...short),
+      await firstLoss("--links", at("run.safetensors"), "--start", "aligned", ...short),
+      await firstLoss("--links", at("run.safetensors"), "--start", "ridge", ...short),
+      await firstLoss("--links", at("links.safetensors"), ...short),
+    ];
+    expect(starts[1]).toBe(starts[0]);
+    expect(new Set(starts).size).toBe(3);
 
     const evaluation = await lab([
       ...["eval", "recursion", "--links-dir", at("links.safetensors"), "--links", "trained", "--rounds", "2"],

@@ -10,6 +10,7 @@ import { crossEntropy } from "../../src/tensor/ops/losses";
 import { Tape } from "../../src/tensor/tape";
 import type { Tensor } from "../../src/tensor/tensor";
 import { type TrainingEvent, trainingEventSchema } from "../../src/trace/trainingEvents";
+import { alignOuterLinks } from "../../src/train/alignLinks";
 import { LinkTrainer, type LinkTrainerOptions } from "../../src/train/linkTrainer";
 import { trainingSeeds } from "../../src/train/questionSeeds";
 import type { TrainingSettingsInput } from "../../src/train/settings";
@@ -356,6 +357,33 @@ describe("restoring", () => {
   });
 });
 
+describe("outer links that start aligned", () => {
+  it("know the words of the task better than a matrix can, and leave other links alone", async () => {
+    const before = await valuesOf();
+    const [ridge] = await alignOuterLinks(system, TINY_TASK, { seed: 1, edges: [0], steps: 1, noise: 0 });
+    const [aligned] = await alignOuterLinks(system, TINY_TASK, { seed: 1, edges: [0], steps: 150, noise: 0 });
+    expect(aligned).toBeLessThan(0.5 * ridge!);
+    const after = await valuesOf();
+    // Nine parameters of each inner link, then eleven of each outer one.
+    const edge = after.slice(18, 29);
+    expect(edge).not.toEqual(before.slice(18, 29));
+    expect([...after.slice(0, 18), ...after.slice(29)]).toEqual([...before.slice(0, 18), ...before.slice(29)]);
+  });
+
+  it("are the same for the same seed, and stop by signal", async () => {
+    const found: number[][] = [];
+    for (let i = 0; i < 2; i++) {
+      disposeLinks(system);
+      system = await tinySystem(models);
+      found.push(await alignOuterLinks(system, TINY_TASK, { seed: 5, steps: 5 }));
+    }
+    expect(found[0]).toHaveLength(2);
+    expect(found[1]).toEqual(found[0]);
+    const signal = AbortSignal.abort(new Error("enough"));
+    await expect(alignOuterLinks(system, TINY_TASK, { seed: 5, signal })).rejects.toThrow("enough");
+  });
+});
+
 describe("the outer stage's settings", () => {
   const stepWith = async (settings: object) => {
     disposeLinks(system);
@@ -395,6 +423,24 @@ describe("the outer stage's settings", () => {
   it("count earlier answers", async () => {
     const [last, all] = [await stepWith({}), await stepWith({ earlierRoundsWeight: 0.5 })];
     expect(all.loss).toBeGreaterThan(1.2 * last.loss);
+  });
+
+  it("compare messages with what should have been said, each link answering for its own if asked to", async () => {
+    const words = { answerWeight: 0, messageWeight: 1 };
+    const [joint, own] = [await stepWith(words), await stepWith({ ...words, detachMessages: true })];
+    expect(own.loss).toBe(joint.loss);
+    expect(own.loss).toBeGreaterThan(0);
+    expect(own.loss).toBeLessThan(2);
+    // What reads a message changes the message's gradient only where gradients flow through reading.
+    expect(own.roundGradientNorms![2]).not.toBe(0);
+    expect(own.roundGradientNorms![0]).toBeLessThan(0.999 * joint.roundGradientNorms![0]!);
+    const both = await stepWith({ messageWeight: 1 });
+    const answer = await stepWith({});
+    expect(both.loss).toBeCloseTo(answer.loss + joint.loss, 4);
+  });
+
+  it("must train something", () => {
+    expect(() => trainerOf({ ...OUTER, answerWeight: 0 } as TrainingSettingsInput)).toThrow(/answerWeight: .*nothing/);
   });
 
   it("tell the norms that the messages' gradients have", async () => {

@@ -102,8 +102,9 @@ async function train(
   });
   const { seed, form, innerExpansion } = settings;
   const start: OuterSettings["start"] = settings.stage === "outer" ? settings.start : "ridge";
-  // With a start that was asked for, outer links begin anew.
-  const links = set && (values.start === undefined ? set : { ...set, outer: [] });
+  // Those of an inner run have learned nothing yet, and a start that is asked for is one.
+  const isAnew = stage === "outer" && !resumed && (values.start !== undefined || set?.training.stage === "inner");
+  const links = set && (isAnew ? { ...set, outer: [] } : set);
   const task = relayTraining(pattern)(settings);
   const system = await trainableSystem({
     agents,
