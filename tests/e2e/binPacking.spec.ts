@@ -139,10 +139,12 @@ test("a link reopens documents, bins, algorithms, step and the packing by hand",
   await expect(position(page)).toHaveValue("12");
   await expect(capacity(page)).toHaveAttribute("aria-valuenow", "300");
   await expect(tray(page).locator("[data-item]")).toHaveCount(18);
+  // Blocks are labelled once the width of the picture is known.
+  await expect(picture(page)).toContainText("256✗");
   const before = await picture(page).textContent();
   await page.reload();
   await expect(position(page)).toHaveValue("12");
-  expect(await picture(page).textContent()).toBe(before);
+  await expect.poll(() => picture(page).textContent()).toBe(before);
   // Another link in the same tab.
   await page.goto("#/bin-packing?preset=ffd");
   await expect(row(page, "First Fit Decreasing")).toContainText("2 more than needed");
