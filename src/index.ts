@@ -11,6 +11,7 @@ export {
   listHubModel,
   parseHubId,
 } from "./checkpoint/hub";
+export { openCheckpoint } from "./checkpoint/load";
 export { QUANTIZATIONS, type Quantization } from "./checkpoint/quantize";
 export { fileListSource, type PickedFile, urlSource } from "./checkpoint/sources";
 export type { FileKind } from "./corpus/parsed";
@@ -44,6 +45,8 @@ export { type ScholarSource, scholarTool, shippedPapers } from "./dual/tools/sch
 export { prepareSearch, type SearchableDocument, searchDocuments, searchTool } from "./dual/tools/search";
 export { standardTools } from "./dual/tools/standard";
 export { type WikipediaSettings, wikipediaTool } from "./dual/tools/wikipedia";
+export { Gpu, type GpuLimits, type OpenGpuOptions, openGpu } from "./gpu/device";
+export { DeviceLostError, GpuFailure, GpuOutOfMemoryError, GpuUnavailableError } from "./gpu/errors";
 export type {
   ForwardOptions,
   GenerateOptions,
@@ -120,6 +123,47 @@ export {
   unroll,
   unrollSteps,
 } from "./recursion/unroll";
+export { CHECKED_CONFIGS, checkDecoder, type DecoderErrors } from "./tensor/check/decoderCheck";
+export { type CaseInput, type OpCase, opCases } from "./tensor/check/opCases";
+export { type CaseErrors, relativeError, runCase } from "./tensor/check/runCase";
+export { type DecoderPass, DifferentiableDecoder } from "./tensor/decoder";
+export {
+  byCheckpointName,
+  type DecoderLayerTensors,
+  type DecoderTensors,
+  decoderTensorList,
+  type LoadDecoderOptions,
+  loadDecoderTensors,
+} from "./tensor/decoderWeights";
+export { type CacheOptions, type ForkOptions, KeyCache } from "./tensor/keyCache";
+export { type AdamWParameter, type AdamWSettings, type AdamWStatistics, adamWStep } from "./tensor/ops/adamW";
+export {
+  type AttentionHeads,
+  type AttentionInputsOptions,
+  type AttentionOptions,
+  attention,
+  attentionInputs,
+  ropeAngles,
+} from "./tensor/ops/attention";
+export { add, gelu, scale, swiglu } from "./tensor/ops/elementwise";
+export { linear, weightedRows } from "./tensor/ops/linear";
+export {
+  type ClippedPolicyOptions,
+  clippedPolicyLoss,
+  cosineDistance,
+  cosineLoss,
+  crossEntropy,
+  maskedMean,
+  meanSquareError,
+  tokenLogProbs,
+  weightedSum,
+} from "./tensor/ops/losses";
+export { layerNorm, rmsNorm } from "./tensor/ops/norm";
+export { concatRows, gatherRows, joinHeads, sliceRows, splitHeads } from "./tensor/ops/rows";
+export { softmax } from "./tensor/ops/softmax";
+export { type SequenceLengths, Sequences } from "./tensor/sequences";
+export { type Integers, Tape } from "./tensor/tape";
+export type { Tensor } from "./tensor/tensor";
 export type { ChatMessage, ModelTokenizer, ToolFunction } from "./text/tokenizer";
 export { type Ledger, type TraceDocument, type TraceEvent, type TraceSink, traceEventSchema } from "./trace/events";
 export {
@@ -132,6 +176,8 @@ export {
   recursionEventSchema,
 } from "./trace/recursionEvents";
 export { type TrainingEvent, type TrainingStage, trainingEventSchema } from "./trace/trainingEvents";
+export { AdamW, type OptimizerSettings, type OptimizerState, type StepStatistics } from "./train/optimizer";
+export { type CosineSchedule, cosineRate } from "./train/schedule";
 export {
   FEEDBACKS,
   innerSettingsSchema,
