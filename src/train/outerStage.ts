@@ -6,7 +6,6 @@
  */
 import { Random } from "../random/random";
 import type { RecursionAgent, RecursionSystem } from "../recursion/agent";
-import { commonTokens } from "../recursion/embeddingMap";
 import type { SlotFill } from "../recursion/promptBatch";
 import type { RecursionQuestion } from "../recursion/question";
 import { RecursionBatch } from "../recursion/recursionBatch";
@@ -18,7 +17,7 @@ import type { Tape } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
 import { readLoss } from "./observe";
 import { trainingSeeds, validationSeeds } from "./questionSeeds";
-import type { OuterSettings } from "./settings";
+import { type OuterSettings, TrainingError } from "./settings";
 import {
   type LinkStage,
   type NamedLink,
@@ -32,8 +31,6 @@ import {
 const ROUNDS_STREAM = 0x40d5;
 
 export class OuterStage implements LinkStage {
-  private readonly tokens = new Map<number, Map<number, number>>();
-
   constructor(
     private readonly tape: Tape,
     private readonly system: RecursionSystem,
@@ -120,13 +117,15 @@ export class OuterStage implements LinkStage {
           const { hidden, targets } = batch.answerRows(fills, { rounds: round });
           return crossEntropy(hidden, head, targets);
         });
-      let loss = scale(answerLoss(rounds, last), settings.answerWeight);
-      for (const own of wordLosses) loss = add(loss, scale(own, settings.messageWeight / wordLosses.length));
       const counted = earlierRoundsWeight > 0 ? earlier.filter(({ round }) => round > rounds - gradientRounds) : [];
+      const terms = wordLosses.map((own) => scale(own, settings.messageWeight / wordLosses.length));
+      if (settings.answerWeight > 0) terms.push(scale(answerLoss(rounds, last), settings.answerWeight));
       for (const { round, fills } of counted) {
-        loss = add(loss, scale(answerLoss(round, fills), earlierRoundsWeight / counted.length));
+        terms.push(scale(answerLoss(round, fills), earlierRoundsWeight / counted.length));
       }
-      return { loss, messages, rounds, tokens };
+      // One round has no earlier ones, for instance.
+      if (terms.length === 0) throw new TrainingError(`rounds ${rounds}: no part of the loss is left to train on`);
+      return { loss: terms.reduce((sum, term) => add(sum, term)), messages, rounds, tokens };
     } finally {
       batch.dispose();
     }
@@ -136,30 +135,13 @@ export class OuterStage implements LinkStage {
   private wordLoss(batch: RecursionBatch, { from, to, round, edge, vectors }: LatentMessage): Tensor {
     const { tape, system, settings } = this;
     const { decoder } = (system.agents[to] as RecursionAgent).model;
-    const words = batch.targetIds({ agent: from, round }, settings.latentSteps);
-    const map = this.readersTokens(edge);
-    const ids = Array.from({ length: settings.latentSteps }, (_, step) => {
-      return words.map((own) => map.get(own[step] as number) as number);
-    }).flat();
-    return tape.scope(() =>
-      cosineLoss(
-        vectors,
-        tape.noGrad(() => decoder.embed(tape.integers(ids))),
-      ),
-    );
-  }
-
-  /** The reader's ids of the sender's tokens. */
-  private readersTokens(edge: number): Map<number, number> {
-    const known = this.tokens.get(edge);
-    if (known) return known;
-    const { pattern, agents } = this.system;
-    const { from, to } = pattern.edges[edge] as { from: number; to: number };
-    const [sender, reader] = [agents[from], agents[to]] as [RecursionAgent, RecursionAgent];
-    const map = new Map(commonTokens(sender.model, reader.model));
-    const end = sender.model.language.config.eosIds[0] as number;
-    map.set(end, reader.model.language.config.eosIds[0] as number);
-    this.tokens.set(edge, map);
-    return map;
+    const [fill] = batch.textMessages({ agent: to, reads: [{ edge, from, round }] }, settings.latentSteps);
+    const words = fill?.kind === "ids" ? fill.ids : [];
+    // Rows of messages are ordered by step, then by question.
+    const ids = Array.from({ length: settings.latentSteps }, (_, step) => words.map((own) => own[step] as number));
+    return tape.scope(() => {
+      const wanted = tape.noGrad(() => decoder.embed(tape.integers(ids.flat())));
+      return cosineLoss(vectors, wanted);
+    });
   }
 }
