@@ -5,6 +5,7 @@
 import type { CliContext, Command } from "./command";
 import { evalDualCommand } from "./commands/evalDual";
 import { evalRecursionCommand } from "./commands/evalRecursion";
+import { evalWeightsCommand } from "./commands/evalWeights";
 import { exportOnnxCommand } from "./commands/exportOnnx";
 import { hiddenCommand, logitsCommand } from "./commands/forward";
 import { generateCommand } from "./commands/generate";
@@ -19,6 +20,7 @@ const COMMANDS: readonly Command[] = [
   researchCommand,
   evalDualCommand,
   evalRecursionCommand,
+  evalWeightsCommand,
   packCommand,
   logitsCommand,
   hiddenCommand,

@@ -71,7 +71,7 @@ export function nodeOnnxModels() {
     const known = runtimes.get(engine);
     if (known) return known;
     const opening = import("../onnx/nodeRuntime").then(({ nodeOnnxRuntime }) => {
-      const threads = Math.min(MAX_THREADS, availableParallelism());
+      const threads = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
       return nodeOnnxRuntime(engine === "onnx-wasm" ? "wasm" : "webgpu", { threads });
     });
     runtimes.set(engine, opening);

@@ -49,7 +49,7 @@ async function forward(command: string, ...options: string[]): Promise<Float32Ar
   return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4);
 }
 
-describe("--engine onnx-wasm", () => {
+describe("--engine onnx-wasm", { timeout: 120_000 }, () => {
   it("gives the reference's logits and hidden states of a checkpoint", async () => {
     const model = writeCheckpoint("checkpoint");
     const reference = await loadReferenceModel(await openCheckpoint(folderSource(model)));
@@ -97,6 +97,32 @@ describe("--engine onnx-wasm", () => {
     const { code, err } = await lab("export", "onnx", "--model", model, "--out", join(model, "config.json"));
     expect(code).toBe(2);
     expect(err).toContain("config.json is no folder");
+  });
+});
+
+describe("eval weights", { timeout: 120_000 }, () => {
+  it("tells what fewer bits cost the shipped agent", async () => {
+    const { code, out, err } = await lab("eval", "weights", "--engine", "onnx-wasm", "--tokens", "300", "--json");
+    expect([code, err]).toEqual([0, ""]);
+    const { tokens, results } = JSON.parse(out) as {
+      tokens: number;
+      results: { weights: string; perplexity: number; agreement: number }[];
+    };
+    expect(tokens).toBeGreaterThan(250);
+    const [stored, q8, q4] = results;
+    expect(results.map(({ weights }) => weights)).toEqual(["stored", "q8", "q4"]);
+    expect(stored!.agreement).toBe(1);
+    expect(q8!.agreement).toBeGreaterThan(0.95);
+    expect(Math.abs(Math.log(q8!.perplexity / stored!.perplexity))).toBeLessThan(0.05);
+    // Far from chance, and from the same.
+    expect(q4!.agreement).toBeGreaterThan(0.6);
+    expect(q4!.agreement).toBeLessThan(1);
+  });
+
+  it("wants a text", async () => {
+    const { code, err } = await lab("eval", "weights", "--text", join(folder, "nowhere.txt"));
+    expect(code).toBe(2);
+    expect(err).toContain("--text: ENOENT");
   });
 });
 

@@ -26,6 +26,8 @@ async function open(provider: OnnxProvider): Promise<OnnxRuntime> {
   const library = provider === "wasm" ? await import("onnxruntime-web/wasm") : await import("onnxruntime-web/webgpu");
   const { wasm } = library.env;
   wasm.wasmPaths = { wasm: provider === "wasm" ? plainWasm : webgpuWasm };
-  wasm.numThreads = globalThis.crossOriginIsolated ? Math.min(MAX_THREADS, navigator.hardwareConcurrency) : 1;
+  // One core stays with the page.
+  const threads = Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency - 1));
+  wasm.numThreads = globalThis.crossOriginIsolated ? threads : 1;
   return new OnnxRuntime(provider, library);
 }

@@ -46,6 +46,8 @@ export class OnnxRuntime {
         externalData,
         // Warnings would tell that sizes are computed on the processor, which is as it should be.
         logSeverityLevel: 3,
+        // Threads that wait in a loop take the processor from the page, and from each other where there are few.
+        extra: { session: { intra_op: { allow_spinning: "0" } } },
         ...(this.provider === "webgpu" && {
           preferredOutputLocation: Object.fromEntries(onGpu.map((name) => [name, "gpu-buffer" as const])),
         }),
