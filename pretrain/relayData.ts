@@ -5,6 +5,7 @@
  */
 import type { Random } from "../src/random/random";
 import { NO_MESSAGE, REGISTERS, relayPrompt, SLOT } from "../src/recursion/prompts";
+import { RELAY_ROLES } from "../src/recursion/relayTask";
 import {
   noteText,
   RELAY_NAMES,
@@ -16,7 +17,6 @@ import {
 } from "../src/world/relay";
 import { renderSpans, type Span } from "./chat";
 
-export const RELAY_ROLES = ["planner", "critic", "solver"] as const;
 const END = "<|im_end|>";
 
 export interface RelayLimits {
