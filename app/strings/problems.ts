@@ -68,6 +68,11 @@ export const problems: Record<ProblemKind, ProblemText> = {
     why: "This browser has none, or its data were deleted.",
     todo: "Begin a new run, or open one from a file.",
   },
+  noDocuments: {
+    what: "There are no documents of your own to search.",
+    why: "None have been read in this tab yet, or none of the files held text. Files stay in the tab; a link does not carry them.",
+    todo: "Drop files or a folder into the panel, or let the search look elsewhere.",
+  },
   engineFailed: {
     what: "The engine stopped with an error of its own.",
     why: "This is a fault of the page, not of your machine.",

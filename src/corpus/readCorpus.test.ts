@@ -1,10 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { collapse } from "./parsed";
-import { inputFile, isHiddenPath, placeOf, readCorpus } from "./readCorpus";
+import { cutCorpus, inputFile, isHiddenPath, placeOf, readCorpus } from "./readCorpus";
 import { countWords, fileOf, read } from "./testing";
 
 const words = (count: number, word = "word") => Array.from({ length: count }, (_, i) => `${word}${i}`).join(" ");
+
+describe("cutCorpus", () => {
+  it("gives the passages that reading with the same size gives, without reading again", async () => {
+    const files = { "a.txt": `${words(30)}.\n\n${words(20, "other")}.`, "b.md": "# B\n\nShort.\n" };
+    const [large, small] = [await read(files), await read(files, { maxTokens: 16 })];
+    const cut = await cutCorpus(large.files, { countTokens: countWords, maxTokens: 16 });
+    expect(cut).toEqual({ documents: small.documents, files: small.files });
+    expect(cut.documents.length).toBeGreaterThan(large.documents.length);
+  });
+});
 
 describe("readCorpus", () => {
   it("reads files of mixed kinds in their order, with titles, ids and places", async () => {

@@ -156,6 +156,31 @@ export async function readCorpus(files: readonly InputFile[], options: CorpusOpt
   return corpus;
 }
 
+/**
+ * Cuts files that were read before into passages of another size; each of them keeps at least one.
+ * @throws RangeError for a bad `maxTokens`; the signal's reason after an abort
+ */
+export async function cutCorpus(
+  files: readonly CorpusFile[],
+  options: Pick<CorpusOptions, "countTokens" | "maxTokens" | "signal">,
+): Promise<Pick<Corpus, "documents" | "files">> {
+  checkPassageTokens(options.maxTokens);
+  const cut: Pick<Corpus, "documents" | "files"> = { documents: [], files: [] };
+  let lastBreath = performance.now();
+  for (const file of files) {
+    const before = cut.documents.length;
+    for (const document of documentsOf(file, options)) {
+      cut.documents.push(document);
+      options.signal?.throwIfAborted();
+      if (performance.now() - lastBreath < BREATH_MS) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      lastBreath = performance.now();
+    }
+    cut.files.push({ ...file, passages: cut.documents.length - before });
+  }
+  return cut;
+}
+
 type NamedFile = Omit<CorpusFile, "passages">;
 
 async function parseFile(file: InputFile, limits: CorpusLimits, options: ParseOptions): Promise<NamedFile> {
@@ -183,7 +208,10 @@ function kindOf(name: string, bytes: Uint8Array): FileKind {
   return KIND_OF.get(ending) ?? "text";
 }
 
-function* documentsOf(file: NamedFile, { maxTokens, countTokens }: CorpusOptions): Generator<CorpusDocument> {
+function* documentsOf(
+  file: NamedFile,
+  { maxTokens, countTokens }: Pick<CorpusOptions, "maxTokens" | "countTokens">,
+): Generator<CorpusDocument> {
   let number = 0;
   for (const { title, text, start, end } of passagesOf(file, maxTokens, countTokens)) {
     number++;

@@ -4,20 +4,14 @@
  * Source: MARS (arXiv 2510.04935): c(i+1) = c(i) + {thought, call, purpose, refined}, at most 10 turns.
  */
 import type { LanguageModel, SamplingOptions } from "../model/languageModel";
+import type { Bin, PackingAlgorithm } from "../packing/pack";
 import type { ChatMessage } from "../text/tokenizer";
 import type { Ledger, TraceDocument, TraceEvent, TraceSink } from "../trace/events";
 import { exactMatch, tokenF1 } from "../world/grade";
 import { neutralizeControls } from "./neutral";
 import { parseMessage, type ToolCall } from "./parse";
 import { system2Messages } from "./prompts";
-import {
-  binCapacity,
-  type FormattedDocument,
-  formatDocuments,
-  type RefinedBin,
-  refine,
-  type System1Settings,
-} from "./system1";
+import { binCapacity, type FormattedDocument, formatDocuments, refine, type System1Settings } from "./system1";
 import { conversationTokens, type System2Settings, speak, system2Prompt } from "./system2";
 import { ReadableError, type Tool } from "./tool";
 import { DEFAULT_SEARCH_RESULTS } from "./tools/search";
@@ -37,6 +31,10 @@ export interface ResearchOptions {
   system1PromptBudget?: number;
   /** New tokens of one bin. Default: a sixteenth of System 1's context, at most 512. */
   system1MaxTokens?: number;
+  /** How documents come into bins. Default: First Fit Decreasing. */
+  packing?: PackingAlgorithm;
+  /** Bins that System 1 reads in one batch. Default: all of a turn. */
+  parallel?: number;
   /** New tokens of one message. Default: an eighth of System 2's context, at most 2048. */
   system2MaxTokens?: number;
   /** Default 10. The call of a last turn is not carried out: nobody would read the result. */
@@ -96,7 +94,14 @@ export interface ResearchResult {
  * @throws RangeError for a bad option, before the run starts.
  */
 export async function research(question: string, options: ResearchOptions): Promise<ResearchResult> {
-  for (const name of ["capacity", "system1PromptBudget", "system1MaxTokens", "system2MaxTokens", "maxTurns"] as const) {
+  for (const name of [
+    "capacity",
+    "system1PromptBudget",
+    "system1MaxTokens",
+    "system2MaxTokens",
+    "maxTurns",
+    "parallel",
+  ] as const) {
     const value = options[name];
     if (value !== undefined && (!Number.isSafeInteger(value) || value < 1)) {
       throw new RangeError(`${name} must be a positive integer; got ${value}`);
@@ -148,6 +153,8 @@ class Run {
       promptBudget: options.system1PromptBudget,
       maxTokens: options.system1MaxTokens,
       sampling: options.sampling,
+      packing: options.packing,
+      parallel: options.parallel,
     };
     this.system2 = {
       model: options.system2,
@@ -283,15 +290,15 @@ class Run {
         this.emit({ type: "system1Started", turn, bin, prompt, promptTokens });
       },
       onToken: this.streams ? (bin, text) => text && this.emit({ type: "system1Token", turn, bin, text }) : undefined,
+      onFinished: (bin, { text, outputTokens, ms }) => {
+        this.ledger.system1OutputTokens += outputTokens;
+        this.emit({ type: "system1Output", turn, bin, text, outputTokens, ms });
+      },
     });
-    for (const [bin, { text, outputTokens, ms }] of refined.bins.entries()) {
-      this.ledger.system1OutputTokens += outputTokens;
-      this.emit({ type: "system1Output", turn, bin, text, outputTokens, ms });
-    }
     record.truncated = refined.packing.truncated;
-    record.bins = refined.packing.bins.map((bin, i) => {
-      const { promptTokens, outputTokens, text } = refined.bins[i] as RefinedBin;
-      return { ...bin, promptTokens, outputTokens, text };
+    record.bins = refined.bins.map(({ promptTokens, outputTokens, text }, i) => {
+      const { items, used } = refined.packing.bins[i] as Bin;
+      return { items, used, promptTokens, outputTokens, text };
     });
     if (refined.aborted) throw new Stopped();
     return refined.text;
@@ -310,7 +317,7 @@ class Run {
   }
 
   private emitStart(): void {
-    const { gold, sampling, corpus, searchResults = DEFAULT_SEARCH_RESULTS } = this.options;
+    const { gold, sampling, corpus, searchResults = DEFAULT_SEARCH_RESULTS, packing, parallel } = this.options;
     const { id } = this.system2.model;
     const reader = this.system1.model.id;
     this.emit({
@@ -327,6 +334,8 @@ class Run {
         searchResults,
         temperature: sampling?.temperature ?? 0,
         seed: sampling?.seed ?? 0,
+        ...(packing && { packing }),
+        ...(parallel !== undefined && { parallel }),
       },
     });
   }

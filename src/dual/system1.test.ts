@@ -51,6 +51,43 @@ describe("binCapacity", () => {
 });
 
 describe("refine", () => {
+  it("reads so many bins at once as are allowed, and packs as it is told", async () => {
+    const model = scriptedModel((prompt) => `read ${prompt.match(/\[\d\]/g)?.join("")}`);
+    const log: string[] = [];
+    const texts = format("a".repeat(20), "b".repeat(20), "c".repeat(20), "d".repeat(20), "e".repeat(20));
+    const refined = await refine(
+      texts,
+      "p",
+      { model, capacity: 60, packing: "one", parallel: 2 },
+      {
+        ...hooks,
+        onStarted: (bin) => log.push(`start ${bin}`),
+        onFinished: (bin, { text }) => log.push(`${bin}: ${text}`),
+      },
+    );
+    expect(refined.packing.bins.map(({ items }) => items)).toEqual([[0], [1], [2], [3], [4]]);
+    expect(model.batches.map(({ length }) => length)).toEqual([2, 2, 1]);
+    expect(log).toEqual([
+      ...["start 0", "start 1", "0: read [1]", "1: read [2]"],
+      ...["start 2", "start 3", "2: read [3]", "3: read [4]", "start 4", "4: read [5]"],
+    ]);
+    expect(refined.text).toBe([1, 2, 3, 4, 5].map((n) => `read [${n}]`).join("\n"));
+  });
+
+  it("begins no further batch after an abort", async () => {
+    const controller = new AbortController();
+    const model = scriptedModel(() => "a long text");
+    const refined = await refine(
+      format("a".repeat(20), "b".repeat(20)),
+      "p",
+      { model, capacity: 60, packing: "one", parallel: 1 },
+      { ...hooks, signal: controller.signal, onToken: () => controller.abort() },
+    );
+    expect(refined.aborted).toBe(true);
+    expect(model.batches).toHaveLength(1);
+    expect(refined.bins).toHaveLength(1);
+  });
+
   it("reads all bins in one batch, thinking off, and joins outputs in bin order", async () => {
     const model = scriptedModel((prompt) => `<think>\n\n</think>\n\nread ${prompt.match(/\[\d\]/g)?.join("")}`);
     const packed: unknown[] = [];

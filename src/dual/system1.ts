@@ -1,10 +1,11 @@
 /**
  * System 1: reads many documents for a purpose and hands on only what serves it. Documents are counted in its own
- * tokens, packed by First Fit Decreasing into bins that fit its prompt, and all bins are read in one batched generation.
+ * tokens, packed by First Fit Decreasing into bins that fit its prompt, and all bins are read in one batched generation
+ * (or in several, where fewer may be read at once).
  * It keeps no state between calls. Source: MARS (arXiv 2510.04935), sections on dual systems and bin packing.
  */
 import type { GenerateRequest, LanguageModel, SamplingOptions } from "../model/languageModel";
-import { type Packing, pack } from "../packing/pack";
+import { type Packing, type PackingAlgorithm, pack } from "../packing/pack";
 import { randomU32 } from "../random/random";
 import type { ModelTokenizer } from "../text/tokenizer";
 import { neutralizeControls } from "./neutral";
@@ -29,6 +30,10 @@ export interface System1Settings {
   /** New tokens of one bin. Default: a sixteenth of the model's context, at most 512. */
   maxTokens?: number;
   sampling?: SamplingOptions;
+  /** How documents come into bins. Default: First Fit Decreasing. */
+  packing?: PackingAlgorithm;
+  /** Bins read in one batch; further ones wait for their turn. Default: all. */
+  parallel?: number;
 }
 
 /** What decides how much fits into a bin; needs no weights. */
@@ -52,6 +57,7 @@ export interface RefineHooks {
   onPacked?: (packing: Packing) => void;
   onStarted?: (bin: number, prompt: string, promptTokens: number) => void;
   onToken?: (bin: number, text: string) => void;
+  onFinished?: (bin: number, output: RefinedBin) => void;
 }
 
 export interface RefinedBin {
@@ -59,12 +65,13 @@ export interface RefinedBin {
   text: string;
   promptTokens: number;
   outputTokens: number;
-  /** From the start of the batch to this bin's last token. */
+  /** From the start of its batch to this bin's last token. */
   ms: number;
 }
 
 export interface Refined {
   packing: Packing;
+  /** Of the bins that were read: fewer than packed after an abort. */
   bins: RefinedBin[];
   /** What System 2 gets to read: the outputs in bin order, joined by newlines. */
   text: string;
@@ -116,50 +123,52 @@ export async function refine(
     throw new ReadableError("the purpose is too long to leave room for documents. Say it in fewer words.");
   }
   const lengths = documents.map(({ tokens }) => tokens);
-  const packing = pack(lengths, capacity, "ffd");
+  const packing = pack(lengths, capacity, settings.packing ?? "ffd");
   hooks.onPacked?.(packing);
 
   const cut = new Set(packing.truncated);
-  const requests = packing.bins.map(({ items }, bin): GenerateRequest => {
+  const prompts = packing.bins.map(({ items }) => {
     const texts = items.map((item) => {
       const { text } = documents[item] as FormattedDocument;
       return cut.has(item) ? truncateDocument(text, capacity, tokenizer) : text;
     });
-    const prompt = renderBin(texts, purpose, tokenizer);
-    const ids = tokenizer.encode(prompt);
-    hooks.onStarted?.(bin, prompt, ids.length);
-    // Capacity leaves room for the output; a merge across a document's edge may cost a token of it.
-    const room = Math.max(1, model.config.maxPositions - ids.length);
-    return {
-      ...sampling,
-      seed: randomU32(sampling.seed ?? 0, hooks.turn, bin + 1),
-      input: { ids },
-      maxTokens: Math.min(maxTokens, room),
-    };
+    return renderBin(texts, purpose, tokenizer);
   });
-
-  const start = hooks.now();
-  const lastToken = new Array<number>(requests.length);
-  const results = await model.generate(requests, {
-    signal: hooks.signal,
-    onToken: ({ request, text }) => {
-      lastToken[request] = hooks.now();
-      hooks.onToken?.(request, text);
-    },
-  });
-  const end = hooks.now();
-  const bins = results.map(({ text, ids, promptTokens }, bin) => ({
-    text,
-    promptTokens,
-    outputTokens: ids.length,
-    ms: (lastToken[bin] ?? end) - start,
-  }));
-  return {
-    packing,
-    bins,
-    text: bins.map(({ text }) => splitThought(text).rest).join("\n"),
-    aborted: results.some(({ finishReason }) => finishReason === "aborted"),
-  };
+  const atOnce = settings.parallel ?? Math.max(1, prompts.length);
+  const bins: RefinedBin[] = [];
+  let aborted = false;
+  for (let first = 0; first < prompts.length && !aborted; first += atOnce) {
+    const requests = prompts.slice(first, first + atOnce).map((prompt, i): GenerateRequest => {
+      const bin = first + i;
+      const ids = tokenizer.encode(prompt);
+      hooks.onStarted?.(bin, prompt, ids.length);
+      // Capacity leaves room for the output; a merge across a document's edge may cost a token of it.
+      const room = Math.max(1, model.config.maxPositions - ids.length);
+      return {
+        ...sampling,
+        seed: randomU32(sampling.seed ?? 0, hooks.turn, bin + 1),
+        input: { ids },
+        maxTokens: Math.min(maxTokens, room),
+      };
+    });
+    const start = hooks.now();
+    const lastToken = new Array<number>(requests.length);
+    const results = await model.generate(requests, {
+      signal: hooks.signal,
+      onToken: ({ request, text }) => {
+        lastToken[request] = hooks.now();
+        hooks.onToken?.(first + request, text);
+      },
+    });
+    const end = hooks.now();
+    for (const [i, { text, ids, promptTokens, finishReason }] of results.entries()) {
+      const bin = { text, promptTokens, outputTokens: ids.length, ms: (lastToken[i] ?? end) - start };
+      bins.push(bin);
+      hooks.onFinished?.(first + i, bin);
+      aborted ||= finishReason === "aborted";
+    }
+  }
+  return { packing, bins, text: bins.map(({ text }) => splitThought(text).rest).join("\n"), aborted };
 }
 
 function maxTokensOf({ model, maxTokens }: ReaderSettings): number {

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import { documentSourceSchema } from "../corpus/source";
+import { PACKING_ALGORITHMS } from "../packing/pack";
 
 const base = z.object({ at: z.number() });
 const turn = z.number().int();
@@ -48,6 +49,10 @@ export const traceEventSchema = z.discriminatedUnion("type", [
       searchResults: z.number().int(),
       temperature: z.number(),
       seed: z.number().int(),
+      /** How documents came into bins. Absent: First Fit Decreasing. */
+      packing: z.enum(PACKING_ALGORITHMS).optional(),
+      /** Bins that System 1 read in one batch. Absent: all of a turn. */
+      parallel: z.number().int().optional(),
     }),
   }),
   base.extend({ type: z.literal("turnStarted"), turn, promptTokens: tokens }),

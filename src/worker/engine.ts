@@ -2,15 +2,14 @@
  * The engine behind the worker's protocol: one device with its models, one run at a time, worlds by seed. Knows nothing
  * of workers or of WebGPU itself, so that tests drive it in Node with any model.
  */
-import { research } from "../dual/loop";
+
+import type { FileSource } from "../corpus/source";
 import type { PythonRunner } from "../dual/tools/python";
-import { standardTools } from "../dual/tools/standard";
 import type { LanguageModel } from "../model/languageModel";
 import type { LatentModel } from "../recursion/agent";
 import type { TraceEvent } from "../trace/events";
 import type { RecursionEvent } from "../trace/recursionEvents";
-import type { World } from "../world/types";
-import { makeWorld } from "../world/world";
+import type { CorpusId } from "../world/world";
 import { meteredFetch } from "./downloadMeter";
 import { EventBatcher } from "./eventBatcher";
 import { LinkShelf } from "./linkShelf";
@@ -39,6 +38,8 @@ import type {
   RecursionRequest,
   VocabularyOutcome,
 } from "./recursionProtocol";
+import { ResearchDesk } from "./researchDesk";
+import type { OwnCorpus, ReadOutcome, ReadRequest, Site, SourceView } from "./researchProtocol";
 import type { TrainingArchive } from "./trainingArchive";
 import { TrainingDesk } from "./trainingDesk";
 import type {
@@ -91,18 +92,25 @@ export class Engine implements EngineApi {
   private readonly models = new Map<string, LoadedModel>();
   private loading: AbortController | undefined;
   private running: AbortController | undefined;
-  private current: World | undefined;
   private readonly links = new LinkShelf();
   private readonly recursions = new RecursionDesk((id) => this.latentModel(id), this.links);
   private readonly losses = new WeakMap<OpenDevice, EngineProblem>();
 
   private readonly training: TrainingDesk;
+  private readonly researches: ResearchDesk;
 
   constructor(
     private readonly openDevice: DeviceOpener,
-    private readonly python: PythonRunner,
+    python: PythonRunner,
     private readonly archive: TrainingArchive,
+    readCMap?: (name: string) => Promise<Uint8Array>,
   ) {
+    this.researches = new ResearchDesk(
+      (id) => this.loadedModel(id).model,
+      python,
+      (message) => this.port?.postMessage(message),
+      readCMap,
+    );
     this.training = new TrainingDesk(
       (spec) => this.recursions.ring(spec),
       this.links,
@@ -173,37 +181,38 @@ export class Engine implements EngineApi {
     this.loading?.abort();
   }
 
-  world(seed: number): WorldSummary {
-    const { documents, questions } = this.worldOf(seed);
-    return {
-      seed,
-      articles: documents.length,
-      questions: questions.map(({ text, hops, kind, gold }) => ({ text, hops, kind, gold })),
-    };
+  world(seed: number, corpus: CorpusId = "encyclopedia"): WorldSummary {
+    return this.researches.world(seed, corpus);
   }
 
   async research(request: ResearchRequest): Promise<RunOutcome> {
-    const { run, question, gold, useSystem1, capacity, searchResults, maxTurns, temperature, seed } = request;
+    const { run } = request;
     const batcher = new EventBatcher<TraceEvent>((events) => this.port?.postMessage({ type: "events", run, events }));
     return this.job(batcher, async (signal) => {
-      const { model } = this.loadedModel(request.model);
-      const { documents } = this.worldOf(request.world);
-      const result = await research(question, {
-        system2: model,
-        tools: standardTools(documents, this.python, searchResults),
-        corpus: `world ${request.world}`,
-        ...(capacity !== undefined && { capacity }),
-        maxTurns,
-        useSystem1,
-        searchResults,
-        sampling: { temperature, seed },
-        signal,
-        onEvent: (event) => batcher.push(event),
-        ...(gold && { gold }),
-      });
+      const result = await this.researches.run(request, signal, (event) => batcher.push(event));
       if (result.reason === "error") throw result.error;
       return { status: "finished" } as const;
     });
+  }
+
+  readDocuments(request: ReadRequest): Promise<ReadOutcome> {
+    return this.outcome(() => this.researches.read(request));
+  }
+
+  cancelReading(): void {
+    this.researches.cancelReading();
+  }
+
+  removeDocuments(name?: string): OwnCorpus {
+    return this.researches.remove(name);
+  }
+
+  viewSource(source: FileSource, quote?: string): SourceView | undefined {
+    return this.researches.viewSource(source, quote);
+  }
+
+  allowSite(site: Site, allowed: boolean): void {
+    this.researches.allow(site, allowed);
   }
 
   async recur(request: RecursionRequest): Promise<RunOutcome> {
@@ -299,12 +308,6 @@ export class Engine implements EngineApi {
 
   exportTraining(): Promise<FileOutcome> {
     return this.outcome(async () => ({ status: "ready", file: await this.training.export() }) as const);
-  }
-
-  /** The world of a seed; the last one is kept, with the search index that belongs to its documents. */
-  private worldOf(seed: number): World {
-    if (this.current?.seed !== seed) this.current = makeWorld(seed);
-    return this.current;
   }
 
   /** One run at a time; what it throws becomes its outcome. */

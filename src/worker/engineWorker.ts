@@ -5,4 +5,7 @@ import { Engine } from "./engine";
 import { openWebGpu } from "./openDevice";
 import { browserArchive } from "./trainingArchive";
 
-expose(new Engine(openWebGpu, browserPython(), browserArchive()));
+/** The list of tables is loaded with the first PDF that needs one. */
+const readCMap = async (name: string) => (await import("./cmaps")).fetchCMap(name);
+
+expose(new Engine(openWebGpu, browserPython(), browserArchive(), readCMap));

@@ -3,7 +3,9 @@
  * (loading progress, trace events, loss of the device) comes back on one MessagePort as `EngineMessage`.
  * Nothing throws across the boundary: an outcome carries its problem, so that the page can name it.
  */
+import type { PackingAlgorithm } from "../packing/pack";
 import type { TraceEvent } from "../trace/events";
+import type { CorpusId } from "../world/world";
 import type {
   EvaluationOutcome,
   EvaluationRequest,
@@ -14,6 +16,7 @@ import type {
   RecursionRequest,
   VocabularyOutcome,
 } from "./recursionProtocol";
+import type { CorpusChoice, DocumentsApi, DocumentsMessage, NetworkChoice, ToolChoice } from "./researchProtocol";
 import type { TrainingApi, TrainingMessage } from "./trainingProtocol";
 
 /** Every way in which the engine can fail a visitor; the page has a sentence for each. */
@@ -30,6 +33,7 @@ export type ProblemKind =
   | "linksMisfit"
   | "trainingInvalid"
   | "trainingMissing"
+  | "noDocuments"
   | "engineFailed";
 
 export interface EngineProblem {
@@ -63,6 +67,7 @@ export interface QuestionSummary {
 
 export interface WorldSummary {
   seed: number;
+  corpus: CorpusId;
   articles: number;
   questions: QuestionSummary[];
 }
@@ -86,14 +91,24 @@ export interface ResearchRequest {
   model: string;
   /** Told back with every event, so that a late batch of an earlier run is recognised. */
   run: number;
-  /** Seed of the world whose articles are searched. */
+  /** Seed of the world whose articles or papers are searched. */
   world: number;
+  /** Where `search` looks. Default: the encyclopedia. */
+  corpus?: CorpusChoice;
+  /** Default: search and python. */
+  tools?: ToolChoice;
+  /** For tools that use the network. */
+  network?: NetworkChoice;
   question: string;
   /** Accepted answers, when known. */
   gold?: string[];
   useSystem1: boolean;
   /** Tokens of documents that fit into one bin. Default: what System 1's prompt leaves for them. */
   capacity?: number;
+  /** How documents come into bins. Default: First Fit Decreasing. */
+  packing?: PackingAlgorithm;
+  /** Bins that System 1 reads at once. Default: all. */
+  parallel?: number;
   searchResults: number;
   maxTurns: number;
   temperature: number;
@@ -113,6 +128,7 @@ export type EngineMessage =
   | { type: "progress"; loadedBytes: number; totalBytes: number }
   | { type: "events"; run: number; events: TraceEvent[] }
   | { type: "deviceLost"; problem: EngineProblem }
+  | DocumentsMessage
   | RecursionMessage
   | TrainingMessage;
 
@@ -121,14 +137,14 @@ export interface MessageSink {
   postMessage(message: EngineMessage): void;
 }
 
-export interface EngineApi extends TrainingApi {
+export interface EngineApi extends TrainingApi, DocumentsApi {
   /** Hands over the port on which messages arrive. Call once, first. */
   connect(port: MessageSink): void;
   /** Requests the device and loads models; those that are loaded already are kept. A later call ends an earlier one. */
   load(request: LoadRequest): Promise<LoadOutcome>;
   cancelLoad(): void;
   /** Generates a world from its seed; needs no GPU. */
-  world(seed: number): WorldSummary;
+  world(seed: number, corpus?: CorpusId): WorldSummary;
   /** Runs one question; one at a time. */
   research(request: ResearchRequest): Promise<RunOutcome>;
   /** Ends the run or the evaluation in progress, in the middle of a generation if need be. */
