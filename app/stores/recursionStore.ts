@@ -15,7 +15,7 @@ export interface RecursionRun {
   /** recorded: shipped with the page. file: opened by the visitor. */
   origin: "live" | "recorded" | "file";
   relay: RelaySpec;
-  /** Of runs of this visit. */
+  /** Unknown of runs from a file. */
   request?: RunRequest;
   events: readonly RecursionEvent[];
   isOver: boolean;
@@ -134,8 +134,25 @@ export function stopRecursion(): void {
   }
 }
 
+const RECORDED = "traces/latent-recursion.json";
+let fetching: Promise<void> | undefined;
+
+/** Shows the run that the page was shipped with, made on this request, unless there is another one. */
+export function openRecorded(request: RunRequest): Promise<void> {
+  fetching ??= (async () => {
+    const response = await fetch(new URL(RECORDED, document.baseURI));
+    const isJson = response.ok && response.headers.get("Content-Type")?.includes("json");
+    if (isJson && useRecursion.getState().runs.length === 0) {
+      openRecursionTrace(await response.text(), "recorded", request);
+    }
+  })().catch(() => {
+    fetching = undefined;
+  });
+  return fetching;
+}
+
 /** Shows a recorded run. @throws Error naming what is wrong with the file */
-export function openRecursionTrace(text: string, origin: "recorded" | "file"): void {
+export function openRecursionTrace(text: string, origin: "recorded" | "file", request?: RunRequest): void {
   const { relay, events } = parseRecursionTrace(text);
-  add({ id: ++current, origin, relay, events, isOver: true });
+  add({ id: ++current, origin, relay, ...(request && { request }), events, isOver: true });
 }

@@ -183,6 +183,16 @@ export const linkTraining = {
     stage: "Settings of",
     stages: { inner: "inner links", outer: "outer links" },
     more: "More",
+    recipe: {
+      label: "Recipe",
+      help: "The page's own links compare every message with what a faultless agent would write. The paper scores the last answer alone, which takes far longer.",
+      choices: { shipped: "as the page's links", paper: "as in the paper", own: "your own" },
+    },
+    innerExpansion: { label: "Width inside", help: "Of new inner links, in widths of their agent; 1 as released." },
+    detachMessages: {
+      label: "Links answer for themselves",
+      help: "Gradients end at a message's reader, so that each link answers for its own messages only.",
+    },
     steps: { label: "Steps", help: "Questions of a step are never asked twice." },
     batch: { label: "Batch", help: "Questions in a step. More make a step slower and its gradient steadier." },
     learningRate: { label: "Learning rate", help: "The highest; it rises, then falls as half a cosine." },

@@ -1,16 +1,7 @@
 /** The page for everyone: axe in both colour schemes, the keyboard alone, small screens, reduced motion. */
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { ANSWER_MS, askButton, expectReady, openRoom, picture, questionField } from "./room";
-
-/** Findings of axe that hinder people, with the elements concerned. */
-async function findings(page: Page): Promise<string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
-}
+import { ANSWER_MS, askButton, expectReady, findings, openRoom, picture, questionField, tabTo } from "./room";
 
 async function expectOver(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: strings.dualSystem.run.download })).toBeVisible({
@@ -49,22 +40,14 @@ test("a question can be asked, stopped and inspected with the keyboard alone", a
   await expectReady(page);
   await page.keyboard.press("Tab");
   await expect(page.getByRole("button", { name: strings.skipToRun })).toBeFocused();
-  for (let presses = 0; presses < 10; presses++) {
-    if (await questionField(page).evaluate((field) => field === document.activeElement)) break;
-    await page.keyboard.press("Tab");
-  }
-  await expect(questionField(page)).toBeFocused();
+  await tabTo(page, questionField(page));
   await page.keyboard.press("Enter");
   await expect(picture(page).getByText(strings.dualSystem.run.purpose).first()).toBeVisible({ timeout: ANSWER_MS });
   await page.keyboard.press("Escape");
   await expectOver(page);
 
   const part = picture(page).getByRole("button", { name: strings.dualSystem.inspector.system2(1) });
-  for (let presses = 0; presses < 60; presses++) {
-    if (await part.evaluate((button) => button === document.activeElement)) break;
-    await page.keyboard.press("Tab");
-  }
-  await expect(part).toBeFocused();
+  await tabTo(page, part);
   await page.keyboard.press("Enter");
   await expect(page.getByRole("complementary", { name: strings.inspector.label })).toContainText("<|im_start|>");
 });

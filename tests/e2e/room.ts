@@ -1,5 +1,6 @@
 /** What the browser tests do on the page, in the words of its visitors. */
-import { expect, type Page } from "@playwright/test";
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, type Locator, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
 
 /** One answer on a software device, with time to spare on a busy machine. */
@@ -28,4 +29,21 @@ export async function expectReady(page: Page): Promise<void> {
 /** Waits for the end of the run and for the grade of its answer. */
 export async function expectGoldAnswer(page: Page): Promise<void> {
   await expect(picture(page).getByText(strings.dualSystem.run.correct)).toBeVisible({ timeout: ANSWER_MS });
+}
+
+/** Findings of axe that hinder people, with the elements concerned. */
+export async function findings(page: Page): Promise<string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`));
+}
+
+/** Presses Tab until something has the focus. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 150; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  await expect(target).toBeFocused();
 }

@@ -11,7 +11,14 @@ import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
 import { clearLatentSelection } from "../../stores/latentStore";
 import { fetchShippedLinks, useLinks } from "../../stores/linksStore";
-import { isBusy, type RecursionRun, runRecursions, stopRecursion, useRecursion } from "../../stores/recursionStore";
+import {
+  isBusy,
+  openRecorded,
+  type RecursionRun,
+  runRecursions,
+  stopRecursion,
+  useRecursion,
+} from "../../stores/recursionStore";
 import { strings } from "../../strings";
 import { ControlPanel } from "./ControlPanel";
 import { EmptySteps } from "./EmptySteps";
@@ -20,10 +27,17 @@ import classes from "./LatentRecursionRoom.module.css";
 import { freshSeed } from "./QuestionForm";
 import { Ring } from "./Ring";
 import { useRunView } from "./RunView";
-import { needsSet, questionOf, type RoomSearch, relaySpec, toRequest } from "./search";
+import { needsSet, questionOf, type RoomSearch, relaySpec, searchSchema, toRequest } from "./search";
 
 const route = getRouteApi("/latent-recursion");
 const text = strings.latentRecursion;
+
+/** What the recorded run was asked. */
+const RECORDED_REQUEST = toRequest(searchSchema.parse({}));
+
+function isRecorded(search: RoomSearch): boolean {
+  return JSON.stringify(toRequest(search)) === JSON.stringify(RECORDED_REQUEST);
+}
 
 export function LatentRecursionRoom() {
   const search = route.useSearch();
@@ -43,7 +57,14 @@ export function LatentRecursionRoom() {
   useHotkeys([["N", () => !busy && update({ seed: freshSeed(), chain: undefined, holders: undefined })]]);
 
   const found = useMemo(() => questionOf(relaySpec(search)), [search]);
-  const linksProblem = needsSet(search) && !links.sets[search.links] ? links.problems[search.links] : undefined;
+  // A link to other settings opens on them, not on a run that has nothing to do with them.
+  const isDefault = isRecorded(search);
+  useEffect(() => {
+    if (isDefault) void openRecorded(RECORDED_REQUEST);
+  }, [isDefault]);
+  const missing = needsSet(search) && !links.sets[search.links] ? links.problems[search.links] : undefined;
+  // A file that could not be opened is never selected, and must be told of nevertheless.
+  const linksProblem = missing ?? links.problems.opened;
   const canRun = "question" in found && !hopeless && !taken && (!needsSet(search) || links.sets[search.links]);
   const onRun = (compare: boolean) => {
     clearLatentSelection();
@@ -61,7 +82,9 @@ export function LatentRecursionRoom() {
     <>
       <BusyElsewhere own="recursion" />
       {problem && <ErrorCard problem={problem} />}
-      {linksProblem && <ErrorCard problem={linksProblem} onRetry={() => void fetchShippedLinks()} />}
+      {linksProblem && (
+        <ErrorCard problem={linksProblem} {...(missing && { onRetry: () => void fetchShippedLinks() })} />
+      )}
     </>
   );
   if (run && run.events.length > 0) {

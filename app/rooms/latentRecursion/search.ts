@@ -28,7 +28,7 @@ export const OUTER_CHOICES = LINK_CHOICES;
 
 export const DEFAULTS = {
   seed: 1,
-  hops: 2,
+  hops: 3,
   deal: "against",
   passing: "latent",
   rounds: 3,

@@ -5,7 +5,18 @@ import { NumberField, type NumberLimits, SettingsGroup, SwitchField } from "../.
 import { useLinks } from "../../stores/linksStore";
 import { strings } from "../../strings";
 import classes from "./SettingsForm.module.css";
-import { changedSettings, DEFAULTS, LIMITS, type RoomSearch, SOURCES, settingsOf, withSetting } from "./search";
+import {
+  changedSettings,
+  DEFAULTS,
+  LIMITS,
+  type Recipe,
+  type RoomSearch,
+  recipeOf,
+  SOURCES,
+  settingsOf,
+  withRecipe,
+  withSetting,
+} from "./search";
 
 const text = strings.linkTraining.settings;
 
@@ -23,6 +34,7 @@ const NUMBERS = {
   validationQuestions: { min: 1, max: 512, step: 8 },
   warmupSteps: { min: 0, max: 10_000, step: 5 },
   maxNorm: { min: 0, max: 100, step: 0.1, decimals: 2 },
+  innerExpansion: { min: 1, max: 8, step: 1 },
   mseWeight: { min: 0, max: 10, step: 0.1, decimals: 2 },
   paddedShare: { min: 0, max: 1, step: 0.1, decimals: 2 },
 } as const satisfies Record<string, NumberLimits>;
@@ -33,11 +45,20 @@ const FIRST: Readonly<Record<TrainingStage, readonly NumberKey[]>> = {
   outer: ["steps", "batch", "learningRate", "latentSteps", "truncateRounds", "seed"],
 };
 const MORE: Readonly<Record<TrainingStage, readonly NumberKey[]>> = {
-  inner: ["validateEvery", "validationQuestions", "warmupSteps", "maxNorm", "mseWeight", "paddedShare"],
+  inner: [
+    "validateEvery",
+    "validationQuestions",
+    "warmupSteps",
+    "maxNorm",
+    "innerExpansion",
+    "mseWeight",
+    "paddedShare",
+  ],
   outer: ["validateEvery", "validationQuestions", "warmupSteps", "maxNorm", "answerWeight", "messageWeight"],
 };
 const FORMS = Object.entries(text.form.choices).map(([value, label]) => ({ value, label }));
 const MOST_ROUNDS = 4;
+const RECIPE_NAMES = ["shipped", "paper", "own"] as const;
 
 interface SettingsFormProps {
   search: RoomSearch;
@@ -60,6 +81,7 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
       onChange={(value) => set(key, value)}
     />
   );
+  const recipe = recipeOf(search, stage);
   const { saveEvery, autoPause } = search;
   const own = Number(saveEvery !== DEFAULTS.saveEvery) + Number(autoPause !== DEFAULTS.autoPause);
   return (
@@ -72,6 +94,16 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
         value={stage}
         onChange={(value) => update({ stage: value as TrainingStage })}
       />
+      <Choice
+        {...text.recipe}
+        data={RECIPE_NAMES.filter((name) => name !== "own" || recipe === undefined).map((value) => ({
+          value,
+          label: text.recipe.choices[value],
+        }))}
+        value={recipe ?? "own"}
+        disabled={disabled}
+        onChange={(value) => value !== "own" && update(withRecipe(search, value as Recipe))}
+      />
       {FIRST[stage].map(number)}
       {settings.stage === "outer" && <OuterFields settings={settings} set={set} disabled={disabled} />}
       <From search={search} update={update} disabled={disabled} />
@@ -82,6 +114,14 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
         onReset={() => update({ [stage]: undefined, saveEvery: DEFAULTS.saveEvery, autoPause: DEFAULTS.autoPause })}
       >
         {MORE[stage].map(number)}
+        {settings.stage === "outer" && (
+          <SwitchField
+            {...text.detachMessages}
+            checked={settings.detachMessages}
+            disabled={disabled}
+            onChange={(checked) => set("detachMessages", checked)}
+          />
+        )}
         <Choice
           {...text.form}
           data={FORMS}

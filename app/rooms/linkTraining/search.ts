@@ -25,11 +25,47 @@ export const DEFAULTS = {
   set: "trained",
 } as const;
 
-/** What the page sets differently from the library, so that a look does not hold up a slow device. */
-const PAGE = {
-  inner: { steps: 200, validateEvery: 25, validationQuestions: 16 },
-  outer: { steps: 200, validateEvery: 25, validationQuestions: 16 },
-} as const;
+/** Settings of a stage that are changed. */
+export type Patch = Record<string, unknown>;
+
+/** Looks that do not hold up a slow device. */
+const LOOKS = { validateEvery: 25, validationQuestions: 16 } as const;
+
+/**
+ * What the page sets differently from the library. "shipped" is the recipe of the page's own links (their card tells
+ * what it is worth), in fewer steps; "paper" scores the answer alone, as RecursiveMAS does.
+ */
+export const RECIPES = {
+  inner: {
+    shipped: { steps: 300, batch: 8, learningRate: 0.003, innerExpansion: 4, ...LOOKS },
+    paper: { steps: 300, batch: 8, learningRate: 0.003, innerExpansion: 1, ...LOOKS },
+  },
+  outer: {
+    shipped: {
+      steps: 200,
+      batch: 8,
+      learningRate: 0.0015,
+      trainInner: true,
+      messageWeight: 1,
+      answerWeight: 0,
+      detachMessages: true,
+      roundsMix: [3],
+      ...LOOKS,
+    },
+    paper: {
+      steps: 200,
+      batch: 8,
+      learningRate: 0.0005,
+      trainInner: false,
+      messageWeight: 0,
+      answerWeight: 1,
+      detachMessages: false,
+      roundsMix: [1, 2, 3],
+      ...LOOKS,
+    },
+  },
+} as const satisfies Record<TrainingStage, Record<string, Patch>>;
+export type Recipe = keyof (typeof RECIPES)["inner"];
 
 export const LIMITS = {
   saveEvery: { min: 1, max: 1000, step: 10 },
@@ -39,7 +75,6 @@ export const LIMITS = {
 } as const;
 
 const SCHEMAS = { inner: innerSettingsSchema, outer: outerSettingsSchema };
-export type Patch = Record<string, unknown>;
 
 const whole = (key: keyof typeof LIMITS) =>
   z.int().min(LIMITS[key].min).max(LIMITS[key].max).default(DEFAULTS[key]).catch(DEFAULTS[key]);
@@ -70,9 +105,13 @@ export type RoomSearch = z.infer<typeof searchSchema>;
 /** The page's settings of a stage with some of them changed; a change that is out of range is left out. */
 export function settingsOf(stage: TrainingStage, changes: Patch = {}): TrainingSettings {
   const schema = SCHEMAS[stage];
-  let settings: TrainingSettings = schema.parse({ stage, ...PAGE[stage] });
+  const defaults: TrainingSettings = schema.parse({ stage, ...RECIPES[stage].shipped });
+  // Together first: some settings are only possible with others.
+  const whole = schema.safeParse({ ...defaults, ...changes, stage });
+  if (whole.success) return whole.data;
+  let settings = defaults;
   for (const [key, value] of Object.entries(changes)) {
-    const next = schema.safeParse({ ...settings, stage, [key]: value });
+    const next = schema.safeParse({ ...settings, [key]: value, stage });
     if (next.success) settings = next.data;
   }
   return settings;
@@ -99,4 +138,24 @@ export function withSetting(
 /** How many settings of a stage are not the page's. */
 export function changedSettings(search: RoomSearch, stage: TrainingStage): number {
   return Object.keys(search[stage] ?? {}).length;
+}
+
+/** The search with a recipe's settings, both stages at once: one begins where the other ends. */
+export function withRecipe(search: RoomSearch, recipe: Recipe): Partial<RoomSearch> {
+  const { inner, outer } = RECIPES;
+  return {
+    inner: changedBy("inner", { ...search.inner, ...inner[recipe] }),
+    outer: changedBy("outer", { ...search.outer, ...outer[recipe] }),
+  };
+}
+
+/** The recipe that a stage follows in everything that makes it one; undefined for settings of one's own. */
+export function recipeOf(search: RoomSearch, stage: TrainingStage): Recipe | undefined {
+  const settings: Patch = settingsOf(stage, search[stage]);
+  const { validateEvery: _, validationQuestions: __, steps: ___, batch: ____, ...shipped } = RECIPES[stage].shipped;
+  const keys = Object.keys(shipped);
+  return (["shipped", "paper"] as const).find((recipe) => {
+    const own: Patch = RECIPES[stage][recipe];
+    return keys.every((key) => JSON.stringify(own[key]) === JSON.stringify(settings[key]));
+  });
 }
