@@ -29,4 +29,10 @@ export interface CheckpointSource {
   range(name: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array>;
   /** Size in bytes; `undefined` when the file does not exist. */
   size(name: string, signal?: AbortSignal): Promise<number | undefined>;
+  /** The whole file as it arrives, for copies that never stand in memory; throws when the file does not exist. */
+  stream?(name: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** What tells this content of a file from others of its size (a hash, an ETag), where that is known by now. */
+  version?(name: string): string | undefined;
+  /** Why a file that was asked for does not exist, as "the server answered 404", where there is a reason. */
+  absence?(name: string): string | undefined;
 }

@@ -111,8 +111,15 @@ export function hubSource(
   const present = new Map(files.map(({ name, bytes }) => [name, bytes]));
   const source = urlSource(`${host}/${id}/resolve/${commit}/${prefix}`, {
     label: folder === "" ? id : `${id}/${folder}`,
-    fetchFile: (input, init) => fetchFile(input, { ...init, headers: { ...headersOf(init), ...authorization(model) } }),
+    async fetchFile(input, init) {
+      const response = await fetchFile(input, { ...init, headers: { ...headersOf(init), ...authorization(model) } });
+      // The list of a model behind a licence is public; its files are not.
+      if (response.status !== 401 && response.status !== 403) return response;
+      await response.body?.cancel();
+      throw new Error(`the server answered ${response.status}: ${gate(response.status, model)}`);
+    },
   });
+  const ofFile = new Map(files.map(({ name, sha256 }) => [name, sha256]));
   const sizeOf = (name: string) => present.get(prefix + name);
   return {
     label: source.label,
@@ -123,6 +130,13 @@ export function hubSource(
       return source.range(name, start, end, signal);
     },
     size: async (name) => sizeOf(name),
+    async stream(name, signal) {
+      if (sizeOf(name) === undefined) throw new CheckpointError(`${source.label}: ${name} is missing`);
+      return (source.stream as NonNullable<CheckpointSource["stream"]>)(name, signal);
+    },
+    // At one commit a name means one content.
+    version: (name) => ofFile.get(prefix + name) ?? commit,
+    absence: (name) => source.absence?.(name) ?? `the model has no such file at ${commit.slice(0, 8)}`,
   };
 }
 
@@ -134,7 +148,8 @@ export interface HubCheckpoint {
   others: HubFile[];
 }
 
-const OTHERS = [
+/** Files beside the weights that are read where they exist. */
+export const OTHER_FILES = [
   "config.json",
   "generation_config.json",
   "tokenizer.json",
@@ -160,7 +175,7 @@ export function checkpointFiles({ id }: Pick<HubModel, "id">, { files }: HubList
   for (const name of ["config.json", "tokenizer.json"]) {
     if (!byName.has(name)) throw new CheckpointError(`${id}: it has no ${name}`);
   }
-  const others = OTHERS.flatMap((name) => byName.get(name) ?? []);
+  const others = OTHER_FILES.flatMap((name) => byName.get(name) ?? []);
   return { weights, weightBytes: weights.reduce((sum, { bytes }) => sum + bytes, 0), others };
 }
 
@@ -176,8 +191,16 @@ function refusal({ status, statusText }: Response, { token, host = HUB_HOST }: H
   // Without a token the hub answers 401 for names that do not exist, too.
   if (status === 401 && !token) return "there is no such model, or it is private and needs an access token";
   if (status === 401) return "there is no such model, or the access token does not open it";
-  if (status === 403) return `its owner wants a licence to be accepted on ${host} first, and then an access token`;
+  if (status === 403) return gate(status, { token, host });
   if (status === 404) return "there is no such model or revision";
   if (status === 429) return `${host} asks to wait: too many requests`;
   return `${host} answered ${status} ${statusText}`;
+}
+
+/** What opens a model whose files are refused. */
+function gate(status: number, { token, host = HUB_HOST }: Pick<HubModel, "token" | "host">): string {
+  if (status === 403 || !token) {
+    return `its owner wants a licence to be accepted on ${host} first, and then an access token`;
+  }
+  return "the access token is not valid, or does not open this model";
 }

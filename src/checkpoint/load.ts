@@ -2,11 +2,11 @@
 import { z } from "zod";
 import type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint";
 import { expectedTensors, type ModelConfig, parseConfig } from "./config";
-import { CheckpointError } from "./errors";
+import { CheckpointError, missingFile } from "./errors";
 import { readSafetensorsHeader, type SafetensorsEntry } from "./safetensors";
 
-const SINGLE_FILE = "model.safetensors";
-const INDEX_FILE = "model.safetensors.index.json";
+export const SINGLE_FILE = "model.safetensors";
+export const INDEX_FILE = "model.safetensors.index.json";
 const EMBEDDING = "model.embed_tokens.weight";
 const HEAD = "lm_head.weight";
 
@@ -52,7 +52,7 @@ export async function openCheckpoint(source: CheckpointSource, signal?: AbortSig
 export async function readModelConfig(source: CheckpointSource, signal?: AbortSignal): Promise<ModelConfig> {
   const config = await readJson(source, "config.json", signal);
   if (config === undefined) {
-    throw new CheckpointError("config.json is missing");
+    throw missingFile(source, "config.json");
   }
   return parseConfig(config, await readJson(source, "generation_config.json", signal));
 }
@@ -100,7 +100,8 @@ async function locateTensors(source: CheckpointSource, signal?: AbortSignal): Pr
 async function readIndex(source: CheckpointSource, signal?: AbortSignal): Promise<Map<string, string>> {
   const json = await readJson(source, INDEX_FILE, signal);
   if (json === undefined) {
-    throw new CheckpointError(`neither ${SINGLE_FILE} nor ${INDEX_FILE} is there`);
+    const why = source.absence?.(SINGLE_FILE);
+    throw new CheckpointError(`neither ${SINGLE_FILE} nor ${INDEX_FILE} is there${why ? `: ${why}` : ""}`);
   }
   const parsed = indexSchema.safeParse(json);
   if (!parsed.success) {

@@ -3,7 +3,7 @@
  * files with a page, some ignore Range, and proxies may cut answers short. Source for the rules: RFC 9110, section 14.
  */
 import type { CheckpointSource } from "./checkpoint";
-import { CheckpointError, checkRange } from "./errors";
+import { CheckpointError, checkRange, missingFile } from "./errors";
 
 /** Whole files beyond this many bytes are dropped, the oldest first; the newest always stays. */
 const KEPT_BYTES = 2 ** 26;
@@ -30,6 +30,11 @@ export function urlSource(
   const sizes = new Map<string, number>();
   /** Files that were fetched whole, because they are small or the server ignores Range; the oldest first. */
   const kept = new Map<string, Promise<Uint8Array>>();
+  const versions = new Map<string, string>();
+  /** Why files are taken for missing. */
+  const absences = new Map<string, string>();
+  const absence = (name: string) => absences.get(name);
+  const missing = (name: string) => new CheckpointError(`${label}: ${missingFile({ absence }, name).message}`);
 
   /** The answer, or undefined for a missing file. @throws CheckpointError for a failed connection or other statuses. */
   async function request(name: string, init: RequestInit, signal?: AbortSignal): Promise<Response | undefined> {
@@ -43,11 +48,16 @@ export function urlSource(
     const isPage = /^\s*text\/html\b/i.test(response.headers.get("Content-Type") ?? "");
     if (response.status === 404 || response.status === 410 || (response.ok && isPage && !name.endsWith(".html"))) {
       await response.body?.cancel();
+      absences.set(name, response.ok ? SENT_A_PAGE : `the server answered ${response.status}`);
       return undefined;
     }
     if (!response.ok && response.status !== 416) {
       await response.body?.cancel();
       throw new CheckpointError(`${label}: ${name}: the server answered ${response.status} ${response.statusText}`);
+    }
+    const version = response.headers.get("ETag");
+    if (response.ok && version) {
+      versions.set(name, version);
     }
     return response;
   }
@@ -107,6 +117,12 @@ export function urlSource(
       return undefined;
     }
     if (response.status === 200) {
+      const length = contentLength(response);
+      if (length !== undefined && length > wholeFileBytes) {
+        await response.body?.cancel();
+        sizes.set(name, length);
+        return length;
+      }
       return (await keepWhole(name, body(name, response, signal))).length;
     }
     const range = contentRange(response);
@@ -121,8 +137,8 @@ export function urlSource(
   /** Another site may hide Content-Range from us; Content-Length is always shown, if not of a compressed body. */
   async function sizeFromHead(name: string, signal?: AbortSignal): Promise<number> {
     const response = await request(name, { method: "HEAD" }, signal);
-    const length = Number(response?.headers.get("Content-Length") ?? Number.NaN);
-    if (response?.headers.has("Content-Encoding") || !Number.isSafeInteger(length)) {
+    const length = response && contentLength(response);
+    if (length === undefined) {
       throw new CheckpointError(`${label}: ${name}: the server does not tell the size of the file`);
     }
     sizes.set(name, length);
@@ -135,7 +151,49 @@ export function urlSource(
       return undefined;
     }
     const bytes = await body(name, response, signal);
-    return looksLikePage(bytes) ? undefined : bytes;
+    if (!looksLikePage(bytes)) {
+      return bytes;
+    }
+    absences.set(name, SENT_A_PAGE);
+    return undefined;
+  }
+
+  /** Fails where the body is shorter or longer than the file is known to be, or begins as a page does. */
+  async function stream(name: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const known = versions.get(name);
+    const response = await request(name, {}, signal);
+    if (!response?.body) {
+      throw missing(name);
+    }
+    if (known !== undefined && versions.get(name) !== known) {
+      await response.body.cancel();
+      throw new CheckpointError(`${label}: ${name} changed on the server while it was read`);
+    }
+    const wanted = sizes.get(name) ?? contentLength(response);
+    let arrived = 0;
+    const reader = response.body.getReader();
+    return new ReadableStream({
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) {
+            if (arrived === 0 && looksLikePage(value)) {
+              throw new CheckpointError(`${label}: ${name}: ${SENT_A_PAGE}`);
+            }
+            arrived += value.length;
+            controller.enqueue(value);
+          } else if (wanted !== undefined && arrived !== wanted) {
+            throw new CheckpointError(`${label}: ${name} was cut short: ${arrived} of ${wanted} bytes arrived`);
+          } else {
+            controller.close();
+          }
+        } catch (error) {
+          await reader.cancel().catch(() => {});
+          throw error instanceof CheckpointError ? error : failure(name, error, signal);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
   }
 
   async function range(name: string, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
@@ -150,7 +208,7 @@ export function urlSource(
     const isSmall = (sizes.get(name) ?? Number.POSITIVE_INFINITY) <= wholeFileBytes;
     const response = await request(name, isSmall ? {} : partOf(start, end), signal);
     if (!response) {
-      throw new CheckpointError(`${label}: ${name} is missing`);
+      throw missing(name);
     }
     if (response.status === 206) {
       return await rangeBody(name, response, start, end, signal);
@@ -159,7 +217,34 @@ export function urlSource(
       await response.body?.cancel();
       throw new CheckpointError(`${label}: ${name} is too short: it has no bytes ${start} to ${end}`);
     }
+    const length = contentLength(response);
+    if (length !== undefined && length > wholeFileBytes && end <= wholeFileBytes && response.body) {
+      return (await beginning(name, response.body, end, signal)).slice(start);
+    }
     return sliceOf(name, await keepWhole(name, wholeBody(name, response, signal)), start, end);
+  }
+
+  /** The first bytes of a large file whose server knows no ranges; the rest is not waited for. */
+  async function beginning(name: string, stream: ReadableStream<Uint8Array>, bytes: number, signal?: AbortSignal) {
+    const result = new Uint8Array(bytes);
+    const reader = stream.getReader();
+    let filled = 0;
+    try {
+      while (filled < bytes) {
+        const { done, value } = await reader.read();
+        if (done) {
+          throw new CheckpointError(`${label}: ${name} was cut short at byte ${filled}`);
+        }
+        const part = value.subarray(0, bytes - filled);
+        result.set(part, filled);
+        filled += part.length;
+      }
+      return result;
+    } catch (error) {
+      throw error instanceof CheckpointError ? error : failure(name, error, signal);
+    } finally {
+      await reader.cancel().catch(() => {});
+    }
   }
 
   async function wholeBody(name: string, response: Response, signal?: AbortSignal): Promise<Uint8Array> {
@@ -216,7 +301,15 @@ export function urlSource(
     return bytes;
   }
 
-  return { label, file, range, size };
+  return { label, file, range, size, stream, version: (name) => versions.get(name), absence };
+}
+
+const SENT_A_PAGE = "the server sent a web page instead of the file";
+
+/** Bytes of the whole file; of a compressed body the length is another. */
+function contentLength(response: Response): number | undefined {
+  const length = Number(response.headers.get("Content-Length") ?? Number.NaN);
+  return response.headers.has("Content-Encoding") || !Number.isSafeInteger(length) ? undefined : length;
 }
 
 /**

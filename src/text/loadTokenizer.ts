@@ -2,7 +2,7 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
 import type { CheckpointSource } from "../checkpoint/checkpoint";
-import { CheckpointError } from "../checkpoint/errors";
+import { CheckpointError, missingFile } from "../checkpoint/errors";
 import { createChatTemplate } from "./chatTemplate";
 import { decodeIds, StreamingDetokenizer } from "./detokenizer";
 import { createEncoder } from "./encoder";
@@ -69,7 +69,7 @@ export async function loadTokenizerFrom(source: CheckpointSource, signal?: Abort
   try {
     const tokenizerJson = await readText(source, "tokenizer.json", signal);
     if (tokenizerJson === undefined) {
-      throw new CheckpointError("tokenizer.json is missing");
+      throw missingFile(source, "tokenizer.json");
     }
     const config = await readText(source, "tokenizer_config.json", signal);
     return loadTokenizer({
