@@ -36,6 +36,8 @@ export interface PickedFile {
   readonly name: string;
   readonly size: number;
   readonly webkitRelativePath?: string;
+  /** Milliseconds since 1970: tells one content from another. */
+  readonly lastModified?: number;
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
@@ -76,5 +78,6 @@ export function fileListSource(files: Iterable<PickedFile>, label = "dropped fil
     async size(name) {
       return byName.get(name)?.size;
     },
+    version: (name) => byName.get(name)?.lastModified?.toString(),
   };
 }

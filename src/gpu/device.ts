@@ -15,6 +15,17 @@ export interface GpuLimits {
   maxInvocationsPerWorkgroup: number;
 }
 
+/** What an adapter says of itself, whatever was asked of it. */
+export interface AdapterDescription {
+  vendor: string;
+  architecture: string;
+  device: string;
+  description: string;
+  features: readonly string[];
+  /** By WebGPU's names. */
+  limits: Readonly<Record<string, number>>;
+}
+
 export interface OpenGpuOptions {
   /** Where WebGPU comes from. Default: `navigator.gpu`. */
   gpu?: GPU;
@@ -101,6 +112,7 @@ export class Gpu {
   /** Resolves when the device is lost, also by `close()`. */
   readonly lost: Promise<DeviceLostError>;
   readonly pool: BufferPool;
+  readonly adapter: AdapterDescription;
 
   private readonly sizes = new Map<GPUBuffer, number>();
   private readonly kernels = new Map<string, Promise<Kernel>>();
@@ -117,6 +129,14 @@ export class Gpu {
     private readonly options: OpenGpuOptions = {},
   ) {
     const { description, device: deviceName, vendor, architecture } = adapter.info;
+    this.adapter = {
+      vendor,
+      architecture,
+      device: deviceName,
+      description,
+      features: [...adapter.features].sort(),
+      limits: limitsOf(adapter),
+    };
     this.name = description || deviceName || [vendor, architecture].filter(Boolean).join(" ") || "unnamed adapter";
     this.isSoftware =
       options.software ??
@@ -326,6 +346,11 @@ export class Gpu {
     }
   }
 
+  /** Destroys the device as a fault of its driver would, while its owner goes on: for trying how programs recover. */
+  destroy(): void {
+    this.device.destroy();
+  }
+
   /** Frees everything and gives the device up. */
   close(): void {
     this.pool.drain();
@@ -335,6 +360,16 @@ export class Gpu {
     this.modules.clear();
     this.device.destroy();
   }
+}
+
+/** Their names are on the prototype, and differ from browser to browser. */
+function limitsOf({ limits }: GPUAdapter): Record<string, number> {
+  const found: Record<string, number> = {};
+  for (const name in limits) {
+    const value = (limits as unknown as Record<string, unknown>)[name];
+    if (typeof value === "number") found[name] = value;
+  }
+  return found;
 }
 
 function lower(limits: GpuLimits, caps: Partial<GpuLimits> = {}): GpuLimits {

@@ -14,7 +14,7 @@ export const TOKENS_KEPT = 8;
 export const MATMUL = { columns: 4 } as const;
 
 /** Bits of `Product.kind` in shaders/common/matmulOutput.wgsl. */
-const PRODUCT_KIND = { bias: 1, accumulate: 2, swiglu: 4 } as const;
+export const PRODUCT_KIND = { bias: 1, accumulate: 2, swiglu: 4 } as const;
 
 /** Queries of a tile that attention keeps in registers. */
 const TILE_QUERIES = 8;
@@ -196,7 +196,8 @@ function pickVariant(variants: Variants, rowCount: number): ProductVariant {
   return variants.find(({ upTo }) => rowCount <= upTo) as ProductVariant;
 }
 
-async function buildProductVariants(gpu: Gpu, dtype: MatrixDtype): Promise<Variants> {
+/** The kernels of a product with matrices of a format, as this device is given them. */
+export async function buildProductVariants(gpu: Gpu, dtype: MatrixDtype): Promise<Variants> {
   const all = Number.POSITIVE_INFINITY;
   const variant = async (
     upTo: number,

@@ -22,6 +22,12 @@ export class KvCache {
     private readonly dtype: CacheDtype,
   ) {}
 
+  /** Bytes of keys, values and angles that stand now. */
+  get liveBytes(): number {
+    const own = this.layers.reduce((sum, { keys, values }) => sum + keys.size + values.size, 0);
+    return own + (this.angles?.size ?? 0);
+  }
+
   /** Bytes of one position in one layer's keys (and again in its values). */
   private get positionBytes(): number {
     return this.config.kvHeads * padded(this.config.headDim) * (this.dtype === "f32" ? 4 : 2);

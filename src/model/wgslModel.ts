@@ -40,8 +40,17 @@ export interface LoadWgslModelOptions {
   signal?: AbortSignal;
 }
 
+/** Bytes on the device, by what they are for. */
+export interface ModelBytes {
+  weights: number;
+  keyValueCache: number;
+  activations: number;
+}
+
 /** A model of our own engine. */
 export interface WgslLanguageModel extends LanguageModel {
+  /** What `liveBytes` consists of now: caches and activations come with the first use and grow with longer texts. */
+  readonly bytes: ModelBytes;
   /** On the device, for the differentiable decoder, which may read the same matrices until the model is disposed of. */
   readonly weights: DecoderWeights;
 }
@@ -101,6 +110,13 @@ class WgslModel implements WgslLanguageModel {
 
   get liveBytes(): number {
     return this.scope.liveBytes;
+  }
+
+  get bytes(): ModelBytes {
+    if (this.disposal.signal.aborted) return { weights: 0, keyValueCache: 0, activations: 0 };
+    const keyValueCache = this.buffers.cache.liveBytes;
+    const activations = this.decoder.workspace.liveBytes;
+    return { weights: this.liveBytes - keyValueCache - activations, keyValueCache, activations };
   }
 
   async embed(ids: ArrayLike<number>): Promise<Float32Array> {

@@ -36,6 +36,13 @@ export class Workspace {
     private readonly config: ModelConfig,
   ) {}
 
+  /** Bytes that stand now. */
+  get liveBytes(): number {
+    const { hidden, normed, qkv, query, mixed, gated, last, lastQuery, logits } = this;
+    const buffers: (GPUBuffer | undefined)[] = [hidden, normed, qkv, query, mixed, gated, last, lastQuery, logits];
+    return buffers.reduce((sum, buffer) => sum + (buffer?.size ?? 0), 0);
+  }
+
   /**
    * Makes room; what a buffer held is lost when it grows.
    * @param sizes rows of a pass, of `last` and of `logits`
