@@ -37,6 +37,11 @@ export class EventRecorder<Event, View> {
     this.timer ??= setTimeout(() => this.flush(), PUBLISH_INTERVAL_MS);
   }
 
+  /** Takes over a whole run that is drawn already. */
+  fill(events: readonly Event[]): void {
+    for (const event of events) this.kept.push(event);
+  }
+
   /** The events of the run, for export. */
   events(): Event[] {
     return this.kept.toArray();

@@ -74,6 +74,12 @@ export const dualSystem = {
       error: "Ended with an error",
     },
     download: "Download the trace",
+    origin: { recorded: "Recorded", file: "From a file" },
+    originHint: {
+      recorded: "This run was made by the same agent before the page was shipped. Nothing computes now.",
+      file: "This run was opened from a file. Nothing computes now.",
+    },
+    runLive: "Run live",
     turn: (turn: number) => `Turn ${turn}`,
     turnCost: (read: string, wrote: string) => `${read} in · ${wrote} out`,
     asked: "Question",

@@ -2,7 +2,7 @@
 import type { Checkpoint } from "../checkpoint/checkpoint";
 import { openCheckpoint } from "../checkpoint/load";
 import { urlSource } from "../checkpoint/sources";
-import { openGpu } from "../gpu/device";
+import { type Gpu, openGpu } from "../gpu/device";
 import { loadWgslModel } from "../model/wgslModel";
 import { openLatentModel } from "../recursion/agent";
 import { Tape } from "../tensor/tape";
@@ -13,7 +13,11 @@ import type { ModelSource } from "./protocol";
 
 /** Opens the device of this worker. Whatever is thrown has a kind in `problemOf`. */
 export async function openWebGpu(): Promise<OpenDevice> {
-  const gpu = await openGpu();
+  return deviceOf(await openGpu());
+}
+
+/** A device that was opened already, in Node perhaps. */
+export function deviceOf(gpu: Gpu): OpenDevice {
   const tape = new Tape(gpu);
   return {
     info: { name: gpu.name, software: gpu.isSoftware },

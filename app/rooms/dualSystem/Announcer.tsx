@@ -7,7 +7,7 @@ import { strings } from "../../strings";
 import { gradeOf } from "./grade";
 
 export function Announcer() {
-  const view = useRun((state) => (state.phase === "over" ? state.view : undefined));
+  const view = useRun((state) => (state.phase === "over" && state.origin === "live" ? state.view : undefined));
   return (
     <VisuallyHidden role="status" aria-live="polite">
       {view?.finished && announce(view)}

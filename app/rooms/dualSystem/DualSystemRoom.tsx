@@ -17,7 +17,8 @@ import { AskPanel } from "./AskPanel";
 import classes from "./DualSystemRoom.module.css";
 import { Inspector } from "./Inspector";
 import { RunPanel } from "./RunPanel";
-import { freshQuestion, questionOf, type RoomSearch, toRequest } from "./search";
+import { freshQuestion, questionOf, type RoomSearch, runSearch, toRequest } from "./search";
+import { useRecordedRun } from "./useRecordedRun";
 
 const route = getRouteApi("/dual-system");
 
@@ -28,6 +29,7 @@ export function DualSystemRoom() {
   const busy = useRun(isBusy);
   const hopeless = useEngine(isHopeless);
   const taken = useJob(({ job }) => job !== undefined && job !== "research");
+  useRecordedRun(search);
   useEffect(() => wantModels([RESEARCH_AGENT]), []);
   useEffect(() => void openWorld(search.world), [search.world]);
 
@@ -40,7 +42,7 @@ export function DualSystemRoom() {
   const askNow = () => {
     if (!question) return;
     clearSelection();
-    void ask(toRequest(search, question));
+    void ask(toRequest(search, question), runSearch(search));
     // In one column the run stands below the question.
     document.getElementById("main")?.scrollIntoView({ block: "nearest" });
   };

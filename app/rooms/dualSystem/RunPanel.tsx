@@ -1,10 +1,13 @@
 /** The run itself: how it stands, what it costs, and the picture; or, before the first one, what there is to see. */
 import { Button, Loader } from "@mantine/core";
-import { IconDownload, IconPlayerStopFilled } from "@tabler/icons-react";
+import { IconDownload, IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
+import { useEffect } from "react";
 import { download } from "../../components/download";
 import { ErrorCard } from "../../components/ErrorCard";
+import { markFirstPicture } from "../../components/firstPicture";
+import type { RunView } from "../../engine/runView";
 import { formatDuration } from "../../format";
-import { type RunState, recordedEvents, stop, useRun } from "../../stores/runStore";
+import { type RunState, stop, useRun, writeRun } from "../../stores/runStore";
 import { strings } from "../../strings";
 import { EmptyPicture } from "./EmptyPicture";
 import { LedgerStrip } from "./LedgerStrip";
@@ -20,7 +23,11 @@ interface RunPanelProps {
 }
 
 export function RunPanel({ question, onAsk }: RunPanelProps) {
-  const { phase, view, problem } = useRun();
+  const { phase, view, problem, origin, device } = useRun();
+  const isDrawn = view !== undefined;
+  useEffect(() => {
+    if (isDrawn) markFirstPicture();
+  }, [isDrawn]);
   return (
     <section className={classes.panel} aria-label={text.label}>
       {problem && <ErrorCard problem={problem} />}
@@ -29,7 +36,7 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
           <LedgerStrip ledger={view.ledger} useSystem1={view.settings.useSystem1} over={phase === "over"} />
           <div className={classes.frame}>
             <div className={classes.status}>
-              <Status phase={phase} view={view} />
+              <Status phase={phase} view={view} origin={origin} device={device} />
               {phase === "running" && (
                 <Button
                   className={classes.stop}
@@ -51,6 +58,16 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
                   {text.download}
                 </Button>
               )}
+              {origin === "recorded" && (
+                <Button
+                  size="compact-sm"
+                  disabled={!onAsk}
+                  leftSection={<IconPlayerPlayFilled size={12} />}
+                  onClick={onAsk}
+                >
+                  {text.runLive}
+                </Button>
+              )}
             </div>
             <Picture view={view} />
           </div>
@@ -62,11 +79,21 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
   );
 }
 
-function Status({ phase, view }: Required<Pick<RunState, "phase" | "view">>) {
+interface StatusProps extends Pick<RunState, "phase" | "origin" | "device"> {
+  view: RunView;
+}
+
+function Status({ phase, view, origin, device }: StatusProps) {
   const { finished, at } = view;
   if (finished) {
     return (
       <p className={classes.state} data-reason={finished.reason}>
+        {origin && origin !== "live" && (
+          <span className={classes.origin} title={text.originHint[origin]}>
+            {text.origin[origin]}
+            {device && <span className={classes.device}>{device}</span>}
+          </span>
+        )}
         <b>{text.reasons[finished.reason]}</b> <span className="tabular">{formatDuration(finished.ms)}</span>
       </p>
     );
@@ -79,7 +106,6 @@ function Status({ phase, view }: Required<Pick<RunState, "phase" | "view">>) {
   );
 }
 
-/** Saves the run's events as JSON, one array: what a recorded run consists of. */
 function downloadTrace(): void {
-  download("twinloop-run.json", JSON.stringify(recordedEvents(), null, 1), "application/json");
+  download("twinloop-run.json", writeRun(), "application/json");
 }

@@ -7,6 +7,7 @@ import {
   changedSettings,
   DEFAULTS,
   freshQuestion,
+  HOME_ITEM,
   listedQuestions,
   pickPresets,
   questionOf,
@@ -16,12 +17,12 @@ import {
 
 const questions: QuestionSummary[] = makeWorld(DEFAULTS.world).questions;
 
-test("an empty address is the default run of the first preset", () => {
+test("an empty address is the home question in the home world", () => {
   const search = searchSchema.parse({});
   expect(search).toEqual(DEFAULTS);
   expect(changedSettings(search)).toBe(0);
   const question = questionOf(search, questions)!;
-  expect(question.hops).toBe(1);
+  expect(question).toBe(questions[HOME_ITEM - 1]);
   expect(toRequest(search, question)).toEqual({
     model: RESEARCH_AGENT,
     world: DEFAULTS.world,

@@ -5,6 +5,11 @@ import { RESEARCH_AGENT } from "../../models";
 
 /** Seed of the world that the page opens with. */
 export const HOME_WORLD = 7;
+/**
+ * Number of the question that the page opens with, in that world: three look-ups, more to read than System 2's context
+ * holds. `node scripts/recordTraces.mjs` says so when an agent can no longer answer it.
+ */
+export const HOME_ITEM = 6;
 /** Fresh worlds draw from here up to the seeds that training used. */
 const FRESH_WORLDS = { first: 1_000, last: 999_999 } as const;
 
@@ -61,13 +66,20 @@ export function changedSettings(search: RoomSearch): number {
   return keys.filter((key) => search[key] !== DEFAULTS[key]).length + (search.capacity === undefined ? 0 : 1);
 }
 
+/** The numbered question; undefined for own words and for the first preset of a world. */
+function itemOf({ world, item, q }: RoomSearch): number | undefined {
+  if (q !== undefined) return undefined;
+  return item ?? (world === HOME_WORLD ? HOME_ITEM : undefined);
+}
+
 /** What is asked: the visitor's own words, the numbered question, or the world's first preset. */
 export function questionOf(search: RoomSearch, questions: readonly QuestionSummary[]): QuestionSummary | undefined {
   const own = search.q;
   if (own !== undefined) {
     return questions.find(({ text }) => text === own) ?? { text: own, hops: 0, kind: "lookup", gold: [] };
   }
-  const index = search.item === undefined ? pickPresets(questions)[0] : (search.item - 1) % questions.length;
+  const item = itemOf(search);
+  const index = item === undefined ? pickPresets(questions)[0] : (item - 1) % questions.length;
   return index === undefined ? undefined : questions[index];
 }
 
@@ -102,6 +114,17 @@ export function pickPresets(questions: readonly QuestionSummary[], count = 5): n
     for (const group of groups) if (round < group.length) picked.push(group[round]!);
   }
   return picked.slice(0, count);
+}
+
+/** What of the address makes the run, and not how it is looked at. */
+export function runSearch(search: RoomSearch): Partial<RoomSearch> {
+  const { world, q, system1, capacity, results, turns, temperature, seed } = search;
+  return { world, item: itemOf(search), q, system1, capacity, results, turns, temperature, seed };
+}
+
+/** Equal texts are equal runs. */
+export function runKey(search: RoomSearch): string {
+  return JSON.stringify(runSearch(search));
 }
 
 export function toRequest(search: RoomSearch, question: QuestionSummary): Omit<ResearchRequest, "run"> {
