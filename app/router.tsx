@@ -14,7 +14,9 @@ import {
 import { App } from "./App";
 import { NotFound } from "./components/NotFound";
 import { RoomFailed } from "./components/RoomFailed";
+import { fetchTrace } from "./engine/shippedTrace";
 import { DEFAULTS as BIN_PACKING_DEFAULTS, searchSchema as binPackingSearch } from "./rooms/binPacking/search";
+import { recordedFile } from "./rooms/dualSystem/recorded";
 import { DEFAULTS as DUAL_SYSTEM_DEFAULTS, searchSchema as dualSystemSearch } from "./rooms/dualSystem/search";
 import {
   DEFAULTS as LATENT_RECURSION_DEFAULTS,
@@ -41,6 +43,11 @@ const dualSystemRoute = createRoute({
   staticData: { room: rooms.dualSystem },
   validateSearch: dualSystemSearch,
   search: { middlewares: [stripSearchParams(DUAL_SYSTEM_DEFAULTS)] },
+  // While the room's code is still on its way: the first picture needs both.
+  beforeLoad: ({ search }) => {
+    const file = recordedFile(search);
+    if (file !== undefined) void fetchTrace(file);
+  },
   component: lazyRouteComponent(() => import("./rooms/dualSystem/DualSystemRoom"), "DualSystemRoom"),
 });
 

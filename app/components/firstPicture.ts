@@ -1,10 +1,30 @@
-/** Tells the browser's performance timeline when the first picture of a run stood on the screen. */
+/**
+ * When the first picture of a recorded run stood on the screen. It comes before everything else: the engine's start
+ * takes all cores of a small machine, and would hold it up.
+ */
 
-/** Name of the mark; its start time is milliseconds since the page was asked for. */
+/** Mark on the browser's timeline; its start time is milliseconds since the page was asked for. */
 export const FIRST_PICTURE = "twinloop.first-picture";
+/** Whatever keeps the picture away, the engine starts after this time. */
+const PATIENCE_MS = 2_000;
+
+let drawn = () => {};
+const picture = new Promise<void>((resolve) => {
+  drawn = resolve;
+});
 
 export function markFirstPicture(): void {
   if (performance.getEntriesByName(FIRST_PICTURE).length > 0) return;
   // The task after a frame's callbacks begins when that frame has been drawn.
-  requestAnimationFrame(() => setTimeout(() => performance.mark(FIRST_PICTURE)));
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      performance.mark(FIRST_PICTURE);
+      drawn();
+    }),
+  );
+}
+
+/** Resolves when the first picture is drawn, or when waiting for it takes too long. */
+export function afterFirstPicture(): Promise<void> {
+  return Promise.race([picture, new Promise<void>((resolve) => setTimeout(resolve, PATIENCE_MS))]);
 }

@@ -107,25 +107,6 @@ export function openRun(text: string, origin: "recorded" | "file"): DualTrace | 
   return trace;
 }
 
-const shipped = new Map<string, Promise<string | undefined>>();
-
-/** Fetches a run that was shipped with the page, once; a page without it has none. */
-export function fetchRecorded(file: string): Promise<string | undefined> {
-  const fetched =
-    shipped.get(file) ??
-    (async () => {
-      const response = await fetch(new URL(file, document.baseURI));
-      // Servers of single pages answer with a page where a file is missing.
-      const isJson = response.ok && response.headers.get("Content-Type")?.includes("json");
-      return isJson ? response.text() : undefined;
-    })().catch(() => {
-      shipped.delete(file);
-      return undefined;
-    });
-  shipped.set(file, fetched);
-  return fetched;
-}
-
 /** Takes a recorded run off the screen: the settings describe another one. */
 export function clearRecorded(): void {
   if (useRun.getState().origin !== "recorded") return;

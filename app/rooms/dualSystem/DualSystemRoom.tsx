@@ -29,9 +29,13 @@ export function DualSystemRoom() {
   const busy = useRun(isBusy);
   const hopeless = useEngine(isHopeless);
   const taken = useJob(({ job }) => job !== undefined && job !== "research");
-  useRecordedRun(search);
-  useEffect(() => wantModels([RESEARCH_AGENT]), []);
-  useEffect(() => void openWorld(search.world), [search.world]);
+  const isReady = useRecordedRun(search);
+  useEffect(() => {
+    if (isReady) wantModels([RESEARCH_AGENT]);
+  }, [isReady]);
+  useEffect(() => {
+    if (isReady) void openWorld(search.world);
+  }, [isReady, search.world]);
 
   const update = (change: Partial<RoomSearch>) =>
     void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });

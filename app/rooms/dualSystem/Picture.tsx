@@ -22,7 +22,7 @@ export function Picture({ view }: { view: RunView }) {
   const contexts = contextsOf(turns);
   const scale = Math.max(1, ...contexts.map(({ without }) => without));
   const longest = Math.max(1, ...turns.flatMap(({ documents = [] }) => documents.map(({ tokens }) => tokens)));
-  const scroller = useFollow(columns.length);
+  const scroller = useFollow(columns.length, finished === undefined);
   const track = [COLUMN, ...columns.slice(1).flatMap(() => [GUTTER, COLUMN])].join(" ");
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard.
@@ -82,10 +82,13 @@ function contextsOf(turns: readonly TurnView[]): { context: number; without: num
   });
 }
 
-/** Scrolls to a new column, unless the visitor has scrolled back to look at an earlier one. */
-function useFollow(columns: number) {
+/**
+ * Scrolls to a new column, unless the visitor has scrolled back to look at an earlier one. A run that is over when it
+ * comes onto the screen is read from its start.
+ */
+function useFollow(columns: number, live: boolean) {
   const scroller = useRef<HTMLElement>(null);
-  const following = useRef(true);
+  const following = useRef(live);
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;

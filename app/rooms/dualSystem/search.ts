@@ -118,13 +118,16 @@ export function pickPresets(questions: readonly QuestionSummary[], count = 5): n
 
 /** What of the address makes the run, and not how it is looked at. */
 export function runSearch(search: RoomSearch): Partial<RoomSearch> {
-  const { world, q, system1, capacity, results, turns, temperature, seed } = search;
-  return { world, item: itemOf(search), q, system1, capacity, results, turns, temperature, seed };
+  return { ...search, item: itemOf(search) };
 }
 
 /** Equal texts are equal runs. */
 export function runKey(search: RoomSearch): string {
-  return JSON.stringify(runSearch(search));
+  return JSON.stringify(
+    Object.entries(runSearch(search))
+      .filter(([, value]) => value !== undefined)
+      .sort(([a], [b]) => a.localeCompare(b)),
+  );
 }
 
 export function toRequest(search: RoomSearch, question: QuestionSummary): Omit<ResearchRequest, "run"> {
