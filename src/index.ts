@@ -32,8 +32,11 @@ export {
   type SkippedFile,
 } from "./corpus/readCorpus";
 export type { DocumentSource, FileSource } from "./corpus/source";
+export { type BatchOptions, type BatchQuestion, type BatchResult, researchBatch } from "./dual/batch";
+export { type Branch, branchStart } from "./dual/branch";
 export { type DualEvaluation, evaluateDual } from "./dual/evaluate";
 export { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./dual/loop";
+export { type MeasureOptions, measurePacking, type PackingMeasurement } from "./dual/measurePacking";
 export { NOTHING_RELEVANT } from "./dual/prompts";
 export { openReader, type Reader } from "./dual/reader";
 export type { Tool, ToolCost, ToolDocument, ToolNetwork } from "./dual/tool";

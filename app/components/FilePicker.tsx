@@ -2,13 +2,17 @@
 import { type ReactNode, useRef } from "react";
 
 interface FilePickerProps {
-  accept: string;
-  onFile: (file: File) => void;
+  accept?: string;
+  onFile?: (file: File) => void;
+  /** Instead of `onFile`: any number of files. */
+  onFiles?: (files: File[]) => void;
+  /** The dialog chooses a folder, and gives all files below it. */
+  folder?: boolean;
   /** Draws what opens the dialog. */
   children: (open: () => void) => ReactNode;
 }
 
-export function FilePicker({ accept, onFile, children }: FilePickerProps) {
+export function FilePicker({ accept, onFile, onFiles, folder, children }: FilePickerProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -16,12 +20,15 @@ export function FilePicker({ accept, onFile, children }: FilePickerProps) {
         ref={input}
         type="file"
         accept={accept}
+        multiple={onFiles !== undefined}
+        {...(folder && { webkitdirectory: "" })}
         hidden
         onChange={(event) => {
-          const [file] = event.currentTarget.files ?? [];
+          const files = [...(event.currentTarget.files ?? [])];
           // The same file may be chosen again.
           event.currentTarget.value = "";
-          if (file) onFile(file);
+          if (files[0]) onFile?.(files[0]);
+          if (files.length > 0) onFiles?.(files);
         }}
       />
       {children(() => input.current?.click())}

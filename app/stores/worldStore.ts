@@ -11,17 +11,18 @@ export interface WorldState {
 
 export const useWorld = create<WorldState>(() => ({}));
 
-let wanted: number | undefined;
+let wanted: string | undefined;
 
-/** Generates the world of a seed unless it is there already; the last call wins. */
-export async function openWorld(seed: number): Promise<void> {
-  if (wanted === seed && !useWorld.getState().failure) return;
-  wanted = seed;
+/** Generates a corpus of a seed unless it is there already; the last call wins. */
+export async function openWorld(seed: number, corpus: WorldSummary["corpus"] = "encyclopedia"): Promise<void> {
+  const key = `${corpus} ${seed}`;
+  if (wanted === key && !useWorld.getState().failure) return;
+  wanted = key;
   useWorld.setState({ failure: undefined });
   try {
-    const world = await engine().world(seed);
-    if (wanted === seed) useWorld.setState({ world });
+    const world = await engine().world(seed, corpus);
+    if (wanted === key) useWorld.setState({ world });
   } catch (error) {
-    if (wanted === seed) useWorld.setState({ failure: String(error) });
+    if (wanted === key) useWorld.setState({ failure: String(error) });
   }
 }

@@ -25,11 +25,108 @@ export const dualSystem = {
     fresh: "New question",
     freshHint: "From a new world, invented in this tab from a new seed.",
     home: "Back to the first world",
+    pieces: { encyclopedia: "article", papers: "document" },
     corpus: (articles: string, seed: number) => `${articles}, seed ${seed}`,
     making: "Inventing the world",
     worldFailed: "The world could not be made:",
     honest:
       "The model is a tiny agent that we trained ourselves. It knows how to research the kinds of questions listed above, in these words, and nothing else.",
+  },
+
+  corpus: {
+    label: "Search looks in",
+    names: {
+      encyclopedia: "The shipped encyclopedia",
+      papers: "The shipped papers",
+      own: "Your own documents",
+      wikipedia: "Wikipedia, live",
+      openalex: "OpenAlex, live",
+    },
+    help: {
+      encyclopedia: "Invented from a seed, so that no model can know it by heart.",
+      papers: "Short research papers, invented from a seed.",
+      own: "Files that you drop here. They are read in this tab and go nowhere.",
+      wikipedia: "Articles are fetched over the network while the agent works.",
+      openalex: "Research papers with their abstracts, fetched over the network.",
+    },
+    ask: "Write a question above. It is answered from what the search finds there.",
+    honest: (example: string) =>
+      `The shipped agent is tiny: it can follow sentences and questions in the words that it was trained on, such as “${example}”. For other texts use a larger model.`,
+  },
+
+  own: {
+    drop: "Drop files or a folder here, or choose them:",
+    files: "Files",
+    folder: "Folder",
+    sample: "Use sample files",
+    formats: "Text, Markdown, HTML, CSV, JSON, JSON Lines, PDF",
+    waiting: "Waiting for the agent, whose tokens size the passages",
+    reading: (done: string, total: string) => `Read ${done} of ${total} files`,
+    progress: "Reading the files",
+    now: (name: string, passages: string) => `${name} · ${passages} so far`,
+    cancel: "Cancel",
+    cancelled: "Reading was cancelled; nothing was added.",
+    summary: (files: string, passages: string, tokens: number) =>
+      `${files}, ${passages} of at most ${tokens} tokens. They stay in this tab until you close it.`,
+    hidden: (count: string) => `${count} hidden files or folders were left out.`,
+    read: (files: string) => `${files} read`,
+    skipped: (files: string) => `${files} skipped`,
+    more: (count: number) => `and ${count} more`,
+    remove: (name: string) => `Remove ${name}`,
+    removeAll: "Remove all",
+    kinds: {
+      text: "text",
+      markdown: "Markdown",
+      html: "HTML",
+      csv: "table",
+      json: "JSON",
+      jsonl: "JSON Lines",
+      pdf: "PDF",
+    },
+  },
+
+  sites: {
+    notices: {
+      wikipedia: (language: string) =>
+        `Search words that the model writes, and the numbers of the articles found, are sent to Wikipedia (${language}.wikipedia.org), which sees your IP address.`,
+      openalex: (_: string) =>
+        "Search words that the model writes are sent to OpenAlex (api.openalex.org), a catalogue of research papers, which sees your IP address.",
+    },
+    allow: { wikipedia: "Allow requests to Wikipedia", openalex: "Allow requests to OpenAlex" },
+    allowed: "Allowed until you close this tab. Switching off ends a request under way.",
+    forbidden: "Nothing is sent until you allow it; the tool tells System 2 that the network is off.",
+    key: "OpenAlex key (optional)",
+    keyHelp: "A free key allows more searches a day. It is sent to OpenAlex only, and forgotten with this tab.",
+    language: "Language",
+    languageHelp: "Which Wikipedia: en, de, zh-yue, …",
+  },
+
+  tools: {
+    title: "Tools",
+    search: { label: "search", help: "Finds documents. Off: System 2 must do without them." },
+    python: { label: "python", help: "Runs programs in this tab; about 13 MB are loaded with the first." },
+    scholar: {
+      label: "scholar",
+      help: "Finds research papers, as a tool of its own.",
+      sources: { off: "off", papers: "shipped papers", openalex: "OpenAlex, live" },
+    },
+    wikipedia: { label: "wikipedia", help: "Searches Wikipedia, as a tool of its own." },
+    patience: { label: "Time limit (s)", help: "Of one request over the network; it is tried up to three times." },
+    honest:
+      "The shipped agents were trained with search and python only, and will hardly call other tools. To see them search the network, let “Search looks in” be a live site.",
+  },
+
+  source: {
+    label: "In its place",
+    places: {
+      line: (number: string) => `line ${number}`,
+      page: (number: string) => `page ${number}`,
+      row: (number: string) => `row ${number}`,
+    },
+    before: (characters: string) => `… ${characters} characters before`,
+    after: (characters: string) => `${characters} characters after …`,
+    gone: (file: string) => `${file} is not among the documents of this tab any more.`,
+    notFound: "These words do not stand in the passage; the whole passage is shown.",
   },
 
   settings: {
@@ -53,6 +150,22 @@ export const dualSystem = {
     temperature: {
       label: "Temperature",
       help: "0 always takes the likeliest word; higher values try others.",
+    },
+    parallel: {
+      label: "Bins at once",
+      help: "How many bins System 1 reads side by side; the others wait. Empty: all.",
+      all: "all",
+    },
+    packing: {
+      label: "Packing",
+      help: "How documents come into bins.",
+      algorithms: {
+        ffd: "First Fit Decreasing",
+        ff: "First Fit",
+        nf: "Next Fit",
+        bf: "Best Fit",
+        one: "one a bin",
+      },
     },
     seed: {
       label: "Sampling seed",
@@ -96,7 +209,7 @@ export const dualSystem = {
     toolRunning: (name: string) => `${name} is running`,
     pythonRunning: "python is running; the first time, it is loaded into the tab",
     packed: (documents: string, bins: string) => `${documents} into ${bins}`,
-    packing: (bins: number) => `First Fit Decreasing, at least ${bins} needed`,
+    packing: (algorithm: string, bins: number) => `${algorithm}, at least ${bins} needed`,
     capacity: (tokens: string, percent: string) => `capacity ${tokens} tokens, ${percent} full`,
     truncated: (documents: string) => `${documents} cut to fit`,
     bin: (bin: number) => `Bin ${bin}`,
@@ -179,5 +292,6 @@ export const dualSystem = {
     utilization: "Full",
     binUsed: (used: string, capacity: string) => `${used} of ${capacity} tokens`,
     cut: "cut to fit",
+    asRead: "As System 1 read it",
   },
 } as const;

@@ -8,12 +8,13 @@ import type { Bin, PackingAlgorithm } from "../packing/pack";
 import type { ChatMessage } from "../text/tokenizer";
 import type { Ledger, TraceDocument, TraceEvent, TraceSink } from "../trace/events";
 import { exactMatch, tokenF1 } from "../world/grade";
+import { type Branch, type BranchStart, branchStart } from "./branch";
 import { neutralizeControls } from "./neutral";
 import { parseMessage, type ToolCall } from "./parse";
 import { system2Messages } from "./prompts";
 import { binCapacity, type FormattedDocument, formatDocuments, refine, type System1Settings } from "./system1";
 import { conversationTokens, type System2Settings, speak, system2Prompt } from "./system2";
-import { ReadableError, type Tool } from "./tool";
+import { ReadableError, type Tool, type ToolDocument } from "./tool";
 import { DEFAULT_SEARCH_RESULTS } from "./tools/search";
 
 export const DEFAULT_MAX_TURNS = 10;
@@ -52,6 +53,8 @@ export interface ResearchOptions {
   gold?: readonly string[];
   /** Milliseconds of any origin. Default performance.now. */
   now?: () => number;
+  /** Starts in the middle of another run, whose call gets another purpose. The question should be the other run's. */
+  branch?: Branch;
 }
 
 export type ResearchReason = Extract<TraceEvent, { type: "runFinished" }>["reason"];
@@ -91,7 +94,7 @@ export interface ResearchResult {
 /**
  * Researches one question. Never throws for what models and tools do: a failing engine ends the run with the reason
  * "error", an abort with "stopped".
- * @throws RangeError for a bad option, before the run starts.
+ * @throws RangeError for a bad option, or a branch from where nothing branches, before the run starts.
  */
 export async function research(question: string, options: ResearchOptions): Promise<ResearchResult> {
   for (const name of [
@@ -107,7 +110,8 @@ export async function research(question: string, options: ResearchOptions): Prom
       throw new RangeError(`${name} must be a positive integer; got ${value}`);
     }
   }
-  return new Run(question, options).finish();
+  const start = options.branch && branchStart(options.branch);
+  return new Run(question, options, start).finish();
 }
 
 type WithoutTime<E> = E extends { at: number } ? Omit<E, "at"> : never;
@@ -118,7 +122,7 @@ class Stopped extends Error {}
 
 class Run {
   private readonly now: () => number;
-  private readonly start: number;
+  private start: number;
   private readonly maxTurns: number;
   private readonly useSystem1: boolean;
   private readonly streams: boolean;
@@ -141,6 +145,7 @@ class Run {
   constructor(
     private readonly question: string,
     private readonly options: ResearchOptions,
+    private readonly branch: BranchStart | undefined,
   ) {
     this.now = options.now ?? (() => performance.now());
     this.start = this.now();
@@ -187,11 +192,54 @@ class Run {
 
   private async converse(): Promise<Ending> {
     this.emitStart();
-    for (let turn = 1; turn <= this.maxTurns; turn++) {
+    if (this.branch) await this.takeOver(this.branch);
+    for (let turn = this.turns.length + 1; turn <= this.maxTurns; turn++) {
       const ending = await this.takeTurn(turn);
       if (ending) return ending;
     }
     return { reason: "turnLimit" };
+  }
+
+  /** The turns of another run, and its next call with another purpose. */
+  private async takeOver({ events, turns, text, at }: BranchStart): Promise<void> {
+    for (const event of events) this.options.onEvent?.(event);
+    // The clock goes on where the other run stood.
+    this.start = this.now() - at;
+    for (const record of turns) {
+      this.turns.push(record);
+      this.ledger.system2OutputTokens += record.outputTokens;
+      this.say({ role: "assistant", content: record.text });
+      if (record.documents) this.ledger.rawTokens += record.documents.reduce((sum, { tokens }) => sum + tokens, 0);
+      for (const { promptTokens, outputTokens } of record.bins ?? []) {
+        this.ledger.system1Calls++;
+        this.ledger.system1PromptTokens += promptTokens;
+        this.ledger.system1OutputTokens += outputTokens;
+      }
+      const told = record.refined ?? record.error;
+      if (told === undefined) continue;
+      this.messages.push({ role: "tool", content: told });
+      const raw =
+        record.refined === undefined
+          ? told
+          : this.formatted(record.documents ?? [])
+              .map(textOf)
+              .join("");
+      this.rawMessages.push({ role: "tool", content: raw });
+    }
+    this.throwIfStopped();
+    const turn = turns.length + 1;
+    const prompt = system2Prompt(this.messages, this.system2);
+    this.emit({ type: "turnStarted", turn, promptTokens: prompt.ids.length });
+    const { thought, action } = parseMessage(text, this.system2.tools);
+    const outputTokens = this.system2.model.tokenizer.countTokens(text);
+    const record: ResearchTurn = { turn, promptTokens: prompt.ids.length, outputTokens, ms: 0, text, thought };
+    this.turns.push(record);
+    this.ledger.system2OutputTokens += outputTokens;
+    this.say({ role: "assistant", content: text });
+    this.emit({ ...record, type: "system2Message", prompt: prompt.text, edited: true });
+    // The tools of this run may be others than those of the run before.
+    if (action.type === "toolCall") await this.call(record, action.call);
+    else if (action.type === "error") this.respondError(record, action.message);
   }
 
   /** One message of System 2 and what follows from it; the ending, if the run ends here. */
@@ -242,7 +290,7 @@ class Run {
     if (turn === this.maxTurns) return;
     try {
       const documents = await this.runTool(record, call);
-      const raw = documents.map(({ text }) => text).join("");
+      const raw = documents.map(textOf).join("");
       const text = this.useSystem1 ? await this.refine(record, documents, call.purpose) : raw;
       record.refined = text;
       const reader = this.system2.model.tokenizer;
@@ -266,8 +314,7 @@ class Run {
       throw new ReadableError(neutralizeControls(errorText(error)) || `${call.name} failed without saying why.`);
     });
     if (found.length === 0) throw new ReadableError(`${call.name} returned no documents.`);
-    const reader = (this.useSystem1 ? this.system1 : this.system2).model.tokenizer;
-    const formatted = formatDocuments(found, reader);
+    const formatted = this.formatted(found);
     record.documents = found.map((document, i) => ({
       ...document,
       tokens: (formatted[i] as FormattedDocument).tokens,
@@ -275,6 +322,10 @@ class Run {
     this.ledger.rawTokens += formatted.reduce((sum, { tokens }) => sum + tokens, 0);
     this.emit({ type: "toolResult", turn: record.turn, documents: record.documents, ms: this.now() - start });
     return formatted;
+  }
+
+  private formatted(documents: readonly ToolDocument[]): FormattedDocument[] {
+    return formatDocuments(documents, (this.useSystem1 ? this.system1 : this.system2).model.tokenizer);
   }
 
   private async refine(record: ResearchTurn, documents: FormattedDocument[], purpose: string): Promise<string> {
@@ -317,7 +368,7 @@ class Run {
   }
 
   private emitStart(): void {
-    const { gold, sampling, corpus, searchResults = DEFAULT_SEARCH_RESULTS, packing, parallel } = this.options;
+    const { gold, sampling, corpus, searchResults = DEFAULT_SEARCH_RESULTS, packing, parallel, branch } = this.options;
     const { id } = this.system2.model;
     const reader = this.system1.model.id;
     this.emit({
@@ -337,6 +388,7 @@ class Run {
         ...(packing && { packing }),
         ...(parallel !== undefined && { parallel }),
       },
+      ...(branch && { branch: { turn: branch.turn, purpose: branch.purpose } }),
     });
   }
 
@@ -361,6 +413,8 @@ function untilAborted<T>(task: () => Promise<T>, signal: AbortSignal | undefined
       .finally(() => signal.removeEventListener("abort", abort));
   });
 }
+
+const textOf = ({ text }: FormattedDocument): string => text;
 
 function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -54,6 +54,8 @@ export const traceEventSchema = z.discriminatedUnion("type", [
       /** Bins that System 1 read in one batch. Absent: all of a turn. */
       parallel: z.number().int().optional(),
     }),
+    /** The run started in this turn of another run, with this purpose in its call. */
+    branch: z.object({ turn, purpose: z.string() }).optional(),
   }),
   base.extend({ type: z.literal("turnStarted"), turn, promptTokens: tokens }),
   base.extend({ type: z.literal("system2Token"), turn, text: z.string() }),
@@ -68,6 +70,8 @@ export const traceEventSchema = z.discriminatedUnion("type", [
     promptTokens: tokens,
     outputTokens: tokens,
     ms: z.number(),
+    /** A person changed the purpose of its call: the model did not write this text. */
+    edited: z.literal(true).optional(),
   }),
   base.extend({
     type: z.literal("toolCall"),

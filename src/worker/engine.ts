@@ -39,7 +39,17 @@ import type {
   VocabularyOutcome,
 } from "./recursionProtocol";
 import { ResearchDesk } from "./researchDesk";
-import type { OwnCorpus, ReadOutcome, ReadRequest, Site, SourceView } from "./researchProtocol";
+import type {
+  BatchOutcome,
+  BatchRequest,
+  MeasureOutcome,
+  MeasureRequest,
+  OwnCorpus,
+  ReadOutcome,
+  ReadRequest,
+  Site,
+  SourceView,
+} from "./researchProtocol";
 import type { TrainingArchive } from "./trainingArchive";
 import { TrainingDesk } from "./trainingDesk";
 import type {
@@ -195,6 +205,17 @@ export class Engine implements EngineApi {
     });
   }
 
+  researchBatch(request: BatchRequest): Promise<BatchOutcome> {
+    return this.stoppable(async (signal) => {
+      await this.researches.batch(request, signal);
+      return { status: "finished" } as const;
+    });
+  }
+
+  measurePacking(request: MeasureRequest): Promise<MeasureOutcome> {
+    return this.stoppable((signal) => this.researches.measure(request, signal));
+  }
+
   readDocuments(request: ReadRequest): Promise<ReadOutcome> {
     return this.outcome(() => this.researches.read(request));
   }
@@ -229,16 +250,11 @@ export class Engine implements EngineApi {
 
   async evaluate(request: EvaluationRequest): Promise<EvaluationOutcome> {
     const { run } = request;
-    return this.job(undefined, async (signal) => {
-      try {
-        const results = await this.recursions.evaluate(request, signal, (progress) =>
-          this.port?.postMessage({ type: "evaluationProgress", run, ...progress }),
-        );
-        return { status: "finished", results } as const;
-      } catch (error) {
-        if (signal.aborted) return { status: "stopped" } as const;
-        throw error;
-      }
+    return this.stoppable(async (signal) => {
+      const results = await this.recursions.evaluate(request, signal, (progress) =>
+        this.port?.postMessage({ type: "evaluationProgress", run, ...progress }),
+      );
+      return { status: "finished", results } as const;
     });
   }
 
@@ -323,6 +339,18 @@ export class Engine implements EngineApi {
     }).finally(() => {
       batcher?.flush();
       if (this.running === controller) this.running = undefined;
+    });
+  }
+
+  /** A job that throws when it is stopped. */
+  private stoppable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | Failed | { status: "stopped" }> {
+    return this.job(undefined, async (signal) => {
+      try {
+        return await work(signal);
+      } catch (error) {
+        if (signal.aborted) return { status: "stopped" } as const;
+        throw error;
+      }
     });
   }
 

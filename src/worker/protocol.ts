@@ -3,6 +3,7 @@
  * (loading progress, trace events, loss of the device) comes back on one MessagePort as `EngineMessage`.
  * Nothing throws across the boundary: an outcome carries its problem, so that the page can name it.
  */
+import type { Branch } from "../dual/branch";
 import type { PackingAlgorithm } from "../packing/pack";
 import type { TraceEvent } from "../trace/events";
 import type { CorpusId } from "../world/world";
@@ -113,6 +114,8 @@ export interface ResearchRequest {
   maxTurns: number;
   temperature: number;
   seed: number;
+  /** Starts in the middle of another run. */
+  branch?: Branch;
 }
 
 export type LoadOutcome =

@@ -153,6 +153,33 @@ describe("corpora and tools", () => {
   });
 });
 
+describe("batches and measurements", () => {
+  it("generated questions are those of the seed, and given ones are taken as they are", async () => {
+    const { desk, messages } = setUp(() => "an answer");
+    const { signal } = new AbortController();
+    await desk.batch({ settings: request, questions: { generated: 3 } }, signal);
+    await desk.batch({ settings: request, questions: { given: [{ text: "Own?", gold: ["An answer"] }] } }, signal);
+    const results = messages.flatMap((message) => (message.type === "batchResult" ? [message.result] : []));
+    const generated = makeWorld(3, { questions: 3 }).questions.map(({ text }) => text);
+    expect(new Set(results.slice(0, 3).map(({ question }) => question))).toEqual(new Set(generated));
+    expect(results.at(-1)).toMatchObject({ question: "Own?", correct: true });
+  });
+
+  it("packings are measured with sentences of the world, in bins that the model can read", async () => {
+    const { desk, model, messages } = setUp(() => "- a quote", 4_000);
+    const measured = { model: "a", run: 4, lengths: [90, 50, 40], algorithms: ["ffd" as const], repetitions: 1 };
+    const { signal } = new AbortController();
+    const outcome = await desk.measure({ ...measured, capacity: 100 }, signal);
+    expect(outcome).toMatchObject({ status: "finished", rows: [{ algorithm: "ffd", calls: 2, batches: 1 }] });
+    expect(model.batches).toHaveLength(2);
+    expect(messages).toMatchObject([{ type: "measureProgress", run: 4, done: 1, total: 2 }, { done: 2 }]);
+    const large = await desk.measure({ ...measured, capacity: 10_000 }, signal);
+    expect(large).toMatchObject({ status: "tooLarge" });
+    const { most } = large as { most: number };
+    expect(await desk.measure({ ...measured, capacity: most }, signal)).toMatchObject({ status: "finished" });
+  });
+});
+
 describe("the network", () => {
   const answers = (...bodies: unknown[]) => {
     const urls: string[] = [];

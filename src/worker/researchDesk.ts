@@ -1,6 +1,8 @@
 /** Research for the page: the worlds by seed, the visitor's own documents, and the tools that a request asks for. */
 import { inputFile } from "../corpus/readCorpus";
+import { researchBatch } from "../dual/batch";
 import { type ResearchResult, research } from "../dual/loop";
+import { largestCapacity, measurePacking } from "../dual/measurePacking";
 import type { ReaderSettings } from "../dual/system1";
 import type { Tool } from "../dual/tool";
 import type { HttpSettings } from "../dual/tools/http";
@@ -13,13 +15,24 @@ import { SEARCH_FUNCTION, searchTool } from "../dual/tools/search";
 import { wikipediaTool } from "../dual/tools/wikipedia";
 import type { LanguageModel } from "../model/languageModel";
 import type { TraceSink } from "../trace/events";
-import type { World } from "../world/types";
+import { purposeOf } from "../world/questions";
+import type { World, WorldQuestion } from "../world/types";
 import { type CorpusId, makeWorld } from "../world/world";
 import { DocumentShelf } from "./documentShelf";
 import { EngineError } from "./problems";
 import type { MessageSink, ResearchRequest, WorldSummary } from "./protocol";
-import type { OwnCorpus, ReadOutcome, ReadRequest, Site } from "./researchProtocol";
+import type {
+  BatchRequest,
+  MeasureOutcome,
+  MeasureRequest,
+  OwnCorpus,
+  ReadOutcome,
+  ReadRequest,
+  Site,
+} from "./researchProtocol";
 
+/** Whose sentences fill the documents of a measurement. */
+const MEASURED_WORLD = 7;
 const DEFAULT_TOOLS: NonNullable<ResearchRequest["tools"]> = {
   search: true,
   python: true,
@@ -63,10 +76,53 @@ export class ResearchDesk {
   }
 
   async run(request: ResearchRequest, signal: AbortSignal, onEvent: TraceSink): Promise<ResearchResult> {
-    const { question, gold, useSystem1, capacity, searchResults, maxTurns, temperature, seed } = request;
-    const { packing, parallel } = request;
-    const model = this.model(request.model);
+    const { question, gold, branch } = request;
     return research(question, {
+      ...(await this.options(request, signal)),
+      onEvent,
+      ...(gold && { gold }),
+      ...(branch && { branch }),
+    });
+  }
+
+  /** Tells each result as it comes. @throws the first failure, or the signal's reason after an abort */
+  async batch({ settings, questions }: BatchRequest, signal: AbortSignal): Promise<void> {
+    const { run, world, corpus } = settings;
+    const asked =
+      "given" in questions
+        ? questions.given
+        : makeWorld(world, {
+            corpus: corpus === "papers" ? "papers" : "encyclopedia",
+            questions: questions.generated,
+          }).questions;
+    await researchBatch(asked, {
+      ...(await this.options(settings, signal)),
+      onResult: (result) => this.post({ type: "batchResult", run, result }),
+    });
+  }
+
+  /** @throws what the model's absence throws; the signal's reason after an abort */
+  async measure(request: MeasureRequest, signal: AbortSignal): Promise<MeasureOutcome> {
+    const { run, lengths, capacity, algorithms, parallel, repetitions } = request;
+    const model = this.model(request.model);
+    const { documents, questions } = this.worldOf(MEASURED_WORLD, "encyclopedia");
+    const [{ subject, relation }] = (questions[0] as WorldQuestion).chain as [WorldQuestion["chain"][number]];
+    const purpose = purposeOf(relation, subject);
+    const most = largestCapacity(model, purpose);
+    if (capacity > most) return { status: "tooLarge", most };
+    const sentences = documents.flatMap(({ text }) => text.split(/(?<=[.!?])\s+/));
+    const rows = await measurePacking({
+      ...{ model, lengths, capacity, algorithms, repetitions, purpose, sentences, signal },
+      ...(parallel !== undefined && { parallel }),
+      onProgress: (done, total) => this.post({ type: "measureProgress", run, done, total }),
+    });
+    return { status: "finished", rows };
+  }
+
+  private async options(request: ResearchRequest, signal: AbortSignal) {
+    const { useSystem1, capacity, searchResults, maxTurns, temperature, seed, packing, parallel } = request;
+    const model = this.model(request.model);
+    return {
       system2: model,
       tools: await this.tools(request, { model, ...(capacity !== undefined && { capacity }) }, signal),
       corpus: corpusName(request, this.shelf.corpus),
@@ -78,9 +134,7 @@ export class ResearchDesk {
       ...(parallel !== undefined && { parallel }),
       sampling: { temperature, seed },
       signal,
-      onEvent,
-      ...(gold && { gold }),
-    });
+    };
   }
 
   /** In the order in which System 2's prompt lists them. @throws EngineError when there is nothing to search */

@@ -1,7 +1,10 @@
 /** What a page can choose about a research run's documents and tools, and calls about own documents; see protocol.ts. */
 import type { CorpusProgress, SkippedFile } from "../corpus/readCorpus";
 import type { FileSource } from "../corpus/source";
-import type { EngineProblem } from "./protocol";
+import type { BatchQuestion, BatchResult } from "../dual/batch";
+import type { PackingMeasurement } from "../dual/measurePacking";
+import type { PackingAlgorithm } from "../packing/pack";
+import type { EngineProblem, ResearchRequest } from "./protocol";
 
 /**
  * Where the tool `search` looks: the shipped encyclopedia or papers of the world's seed, the visitor's own documents, or
@@ -81,9 +84,51 @@ export interface SourceView {
   place?: { unit: "line" | "page" | "row"; number: number };
 }
 
-export type DocumentsMessage = { type: "readingProgress"; progress: CorpusProgress };
+export type DocumentsMessage =
+  | { type: "readingProgress"; progress: CorpusProgress }
+  | { type: "batchResult"; run: number; result: BatchResult }
+  | { type: "measureProgress"; run: number; done: number; total: number };
+
+/** Many questions with the settings of one run; its question, gold and branch are not used. */
+export interface BatchRequest {
+  settings: ResearchRequest;
+  /** Generated with the world's seed, or given. */
+  questions: { generated: number } | { given: BatchQuestion[] };
+}
+
+export type BatchOutcome =
+  | { status: "finished" }
+  /** What was told before stays true. */
+  | { status: "stopped" }
+  | { status: "failed"; problem: EngineProblem };
+
+export interface MeasureRequest {
+  /** Id of a loaded model. */
+  model: string;
+  /** Told back with progress. */
+  run: number;
+  /** Tokens of every document. */
+  lengths: number[];
+  /** Tokens of one bin. */
+  capacity: number;
+  algorithms: PackingAlgorithm[];
+  /** Bins read at once. Default: all. */
+  parallel?: number;
+  repetitions: number;
+}
+
+export type MeasureOutcome =
+  | { status: "finished"; rows: PackingMeasurement[] }
+  /** The model reads bins of at most `most` tokens. */
+  | { status: "tooLarge"; most: number }
+  | { status: "stopped" }
+  | { status: "failed"; problem: EngineProblem };
 
 export interface DocumentsApi {
+  /** Researches many questions; tells each result as it comes, and `stop` ends it. */
+  researchBatch(request: BatchRequest): Promise<BatchOutcome>;
+  /** Lets System 1 really read packings of documents of given lengths; `stop` ends it. */
+  measurePacking(request: MeasureRequest): Promise<MeasureOutcome>;
   /** Reads files and adds them to the visitor's own corpus; a later call ends an earlier one. */
   readDocuments(request: ReadRequest): Promise<ReadOutcome>;
   /** Ends the reading; what was read before it stays. */

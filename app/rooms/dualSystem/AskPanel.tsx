@@ -5,11 +5,14 @@ import { useEffect, useState } from "react";
 import type { QuestionSummary } from "../../../src/worker/protocol";
 import { Panel } from "../../components/Panel";
 import { stop, useRun } from "../../stores/runStore";
+import { useWorld } from "../../stores/worldStore";
 import { strings } from "../../strings";
 import classes from "./AskPanel.module.css";
+import { CorpusPanel } from "./CorpusPanel";
 import { PresetList } from "./PresetList";
 import { SettingsForm } from "./SettingsForm";
-import { MAX_QUESTION_CHARACTERS, type RoomSearch } from "./search";
+import { MAX_QUESTION_CHARACTERS, type RoomSearch, shippedCorpus } from "./search";
+import { ToolsForm } from "./ToolsForm";
 
 const text = strings.dualSystem.ask;
 
@@ -27,9 +30,26 @@ export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProp
   return (
     <Panel label={text.label}>
       <QuestionForm question={question} update={update} busy={busy} onAsk={onAsk} />
-      <PresetList search={search} update={update} asked={question?.text} disabled={busy} />
+      <CorpusPanel search={search} update={update} disabled={busy} />
+      {shippedCorpus(search) ? (
+        <PresetList search={search} update={update} asked={question?.text} disabled={busy} />
+      ) : (
+        <AskHint />
+      )}
+      <ToolsForm search={search} update={update} disabled={busy} />
       <SettingsForm search={search} update={update} disabled={busy} />
     </Panel>
+  );
+}
+
+/** What a corpus without questions of its own can be asked. */
+function AskHint() {
+  const example = useWorld(({ world }) => world?.questions[0]?.text);
+  return (
+    <div className={classes.note}>
+      <p>{strings.dualSystem.corpus.ask}</p>
+      {example && <p>{strings.dualSystem.corpus.honest(example)}</p>}
+    </div>
   );
 }
 
@@ -43,7 +63,7 @@ function QuestionForm({
   const asked = question?.text;
   // A preset, a new world or a link puts another question into the field.
   useEffect(() => {
-    if (asked !== undefined) setDraft((current) => (current.trim() === asked ? current : asked));
+    setDraft((current) => (current.trim() === (asked ?? "") ? current : (asked ?? "")));
   }, [asked]);
   const usable = onAsk !== undefined && draft.trim() !== "";
   const submit = () => {

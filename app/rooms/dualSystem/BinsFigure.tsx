@@ -1,5 +1,5 @@
 /** The bins of a turn as columns under a capacity line, each document a block as high as its tokens. */
-import type { TraceEvent } from "../../../src/index";
+import type { PackingAlgorithm, TraceEvent } from "../../../src/index";
 import { documentColor } from "../../components/documentColor";
 import type { TurnView } from "../../engine/runView";
 import { formatCount, formatPercent, formatPlural } from "../../format";
@@ -15,7 +15,14 @@ const HEIGHT_PX = 84;
 /** Lower blocks carry no number. */
 const NUMBERED_PX = 13;
 
-export function BinsFigure({ turn, number, packed }: { turn: TurnView; number: number; packed: Packed }) {
+interface BinsFigureProps {
+  turn: TurnView;
+  number: number;
+  packed: Packed;
+  algorithm: PackingAlgorithm;
+}
+
+export function BinsFigure({ turn, number, packed, algorithm }: BinsFigureProps) {
   const linked = useSelection((state) => (state.linked?.turn === turn.turn ? state.linked.document : undefined));
   const documents = turn.documents ?? [];
   const packedDocuments = packed.bins.reduce((sum, bin) => sum + bin.items.length, 0);
@@ -57,7 +64,7 @@ export function BinsFigure({ turn, number, packed }: { turn: TurnView; number: n
         <li>
           <b>{text.packed(formatPlural(packedDocuments, "document"), formatPlural(packed.bins.length, "bin"))}</b>
         </li>
-        <li>{text.packing(packed.lowerBound)}</li>
+        <li>{text.packing(strings.dualSystem.settings.packing.algorithms[algorithm], packed.lowerBound)}</li>
         <li>{text.capacity(formatCount(packed.capacity), formatPercent(packed.utilization))}</li>
         {packed.truncated.length > 0 && (
           <li className={classes.cut}>{text.truncated(formatPlural(packed.truncated.length, "document"))}</li>

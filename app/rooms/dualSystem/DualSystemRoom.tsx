@@ -6,6 +6,7 @@ import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { LaneMark } from "../../components/LaneMark";
 import { RoomFrame } from "../../components/RoomFrame";
 import { RESEARCH_AGENT } from "../../models";
+import { useDocuments } from "../../stores/documentsStore";
 import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
 import { ask, isBusy, stop, useRun } from "../../stores/runStore";
@@ -17,7 +18,7 @@ import { AskPanel } from "./AskPanel";
 import classes from "./DualSystemRoom.module.css";
 import { Inspector } from "./Inspector";
 import { RunPanel } from "./RunPanel";
-import { freshQuestion, questionOf, type RoomSearch, runSearch, toRequest } from "./search";
+import { freshQuestion, questionOf, type RoomSearch, runSearch, shippedCorpus, toRequest } from "./search";
 import { useRecordedRun } from "./useRecordedRun";
 
 const route = getRouteApi("/dual-system");
@@ -25,7 +26,13 @@ const route = getRouteApi("/dual-system");
 export function DualSystemRoom() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const world = useWorld((state) => (state.world?.seed === search.world ? state.world : undefined));
+  // Where no shipped corpus is searched, the encyclopedia still shows in which words can be asked.
+  const corpus = shippedCorpus(search) ?? "encyclopedia";
+  const world = useWorld(({ world: made }) =>
+    made?.seed === search.world && made.corpus === corpus ? made : undefined,
+  );
+  const openAlexKey = useDocuments((state) => state.openAlexKey);
+  const reading = useDocuments(({ phase }) => phase !== "idle");
   const busy = useRun(isBusy);
   const hopeless = useEngine(isHopeless);
   const taken = useJob(({ job }) => job !== undefined && job !== "research");
@@ -34,24 +41,24 @@ export function DualSystemRoom() {
     if (isReady) wantModels([RESEARCH_AGENT]);
   }, [isReady]);
   useEffect(() => {
-    if (isReady) void openWorld(search.world);
-  }, [isReady, search.world]);
+    if (isReady) void openWorld(search.world, corpus);
+  }, [isReady, search.world, corpus]);
 
   const update = (change: Partial<RoomSearch>) =>
     void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
   // Esc works from within fields, where N is a letter.
   useHotkeys([["Escape", () => (busy ? stop() : clearSelection())]], []);
-  useHotkeys([["N", () => !busy && update(freshQuestion())]]);
+  useHotkeys([["N", () => !busy && shippedCorpus(search) && update(freshQuestion())]]);
   const question = world && questionOf(search, world.questions);
   const askNow = () => {
     if (!question) return;
     clearSelection();
-    void ask(toRequest(search, question), runSearch(search));
+    void ask(toRequest(search, question, openAlexKey), runSearch(search));
     // In one column the run stands below the question.
     document.getElementById("main")?.scrollIntoView({ block: "nearest" });
   };
 
-  const canAsk = question && !hopeless && !taken ? askNow : undefined;
+  const canAsk = question && !hopeless && !taken && !reading ? askNow : undefined;
 
   return (
     <>

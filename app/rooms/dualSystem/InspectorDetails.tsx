@@ -9,6 +9,7 @@ import { DocumentChip } from "./DocumentChip";
 import classes from "./InspectorDetails.module.css";
 import { QuoteText } from "./QuoteText";
 import { locateQuote, splitQuotes } from "./quotes";
+import { SourceExcerpt } from "./SourceExcerpt";
 
 const text = { ...strings.inspector, ...strings.dualSystem.inspector };
 
@@ -142,6 +143,8 @@ export function DocumentDetail({ document, index, turn, quote }: DocumentDetailP
           [text.id, document.id],
         ]}
       />
+      {document.source && <SourceExcerpt source={document.source} quote={quote ?? quotesFrom(turn, index)[0]} />}
+      {document.source?.kind === "file" && <h3 className={classes.heading}>{text.asRead}</h3>}
       <p className={classes.document}>
         {markQuotes(document, quote === undefined ? quotesFrom(turn, index) : [quote])}
       </p>

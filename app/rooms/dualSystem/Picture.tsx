@@ -52,6 +52,7 @@ export function Picture({ view }: { view: RunView }) {
               gold={view.gold}
               incoming={turns[i - 1]}
               useSystem1={settings.useSystem1}
+              packing={settings.packing ?? "ffd"}
               active={!finished && i === columns.length - 1}
               context={contexts[i]?.context}
               without={contexts[i]?.without}

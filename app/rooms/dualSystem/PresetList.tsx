@@ -20,14 +20,16 @@ interface PresetListProps {
 
 export function PresetList({ search, update, asked, disabled }: PresetListProps) {
   const { world, failure } = useWorld();
-  const current = world?.seed === search.world ? world : undefined;
+  const current = world?.seed === search.world && world.corpus === search.corpus ? world : undefined;
   const listed = useMemo(() => (current ? listedQuestions(search, current.questions) : []), [search, current]);
   return (
     <div>
       <div className={classes.head}>
         <h2 className={classes.heading}>{text.presets}</h2>
         {current && (
-          <span className={classes.corpus}>{text.corpus(formatPlural(current.articles, "article"), current.seed)}</span>
+          <span className={classes.corpus}>
+            {text.corpus(formatPlural(current.articles, text.pieces[current.corpus]), current.seed)}
+          </span>
         )}
       </div>
       {failure && (

@@ -1,5 +1,5 @@
 /** System 1 in one turn: the bins, and one lane a bin, all read at the same time. */
-
+import type { PackingAlgorithm } from "../../../src/index";
 import type { LaneView, TurnView } from "../../engine/runView";
 import { formatCount, formatDuration } from "../../format";
 import { strings } from "../../strings";
@@ -12,7 +12,14 @@ import classes from "./System1Cell.module.css";
 
 const text = strings.dualSystem.run;
 
-export function System1Cell({ turn, number, useSystem1 }: { turn: TurnView; number: number; useSystem1: boolean }) {
+interface System1CellProps {
+  turn: TurnView;
+  number: number;
+  useSystem1: boolean;
+  packing: PackingAlgorithm;
+}
+
+export function System1Cell({ turn, number, useSystem1, packing }: System1CellProps) {
   if (!useSystem1 && turn.documents) return <p className={classes.off}>{text.system1Off}</p>;
   if (!turn.packed) return null;
   return (
@@ -23,7 +30,7 @@ export function System1Cell({ turn, number, useSystem1 }: { turn: TurnView; numb
           {text.readsFor} <b>{turn.call.purpose}</b>
         </p>
       )}
-      <BinsFigure turn={turn} number={number} packed={turn.packed} />
+      <BinsFigure turn={turn} number={number} packed={turn.packed} algorithm={packing} />
       <div className={classes.lanes}>
         {turn.lanes.map((lane) => (
           <Lane key={lane.bin} lane={lane} turn={turn} number={number} />

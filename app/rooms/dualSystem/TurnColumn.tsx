@@ -1,5 +1,6 @@
 /** One turn of the run: a head and a cell in each lane. Drawn again only when its own turn changes. */
 import { memo } from "react";
+import type { PackingAlgorithm } from "../../../src/index";
 import type { TurnView } from "../../engine/runView";
 import { formatCount, formatDuration } from "../../format";
 import { strings } from "../../strings";
@@ -21,6 +22,7 @@ export interface TurnColumnProps {
   /** The turn before, whose refined information this turn reads. */
   incoming: TurnView | undefined;
   useSystem1: boolean;
+  packing: PackingAlgorithm;
   /** The run is in this turn. */
   active: boolean;
   /** Tokens in System 2's context, and what it would hold without System 1. */
@@ -57,7 +59,7 @@ export const TurnColumn = memo(function TurnColumn(props: TurnColumnProps) {
         {turn && <ToolCell turn={turn} number={number} longest={props.longest} active={props.active} />}
       </div>
       <div className={classes.cell} data-lane="system1" data-empty={!turn?.packed}>
-        {turn && <System1Cell turn={turn} number={number} useSystem1={props.useSystem1} />}
+        {turn && <System1Cell turn={turn} number={number} useSystem1={props.useSystem1} packing={props.packing} />}
       </div>
     </section>
   );

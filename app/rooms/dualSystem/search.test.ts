@@ -5,6 +5,7 @@ import type { QuestionSummary } from "../../../src/worker/protocol";
 import { RESEARCH_AGENT } from "../../models";
 import {
   changedSettings,
+  changedTools,
   DEFAULTS,
   freshQuestion,
   HOME_ITEM,
@@ -12,6 +13,7 @@ import {
   pickPresets,
   questionOf,
   searchSchema,
+  sitesOf,
   toRequest,
 } from "./search";
 
@@ -80,4 +82,33 @@ test("fresh questions lie outside the first world and always exist", () => {
     expect(fresh.world).toBeGreaterThan(DEFAULTS.world);
     expect(questionOf(fresh, questions)).toBeDefined();
   }
+});
+
+test("corpora and tools that were chosen are asked for, and sites are named", () => {
+  const search = searchSchema.parse({ corpus: "papers", scholar: "openalex", parallel: 2, packing: "nf", patience: 3 });
+  const question = { text: "Who?", hops: 0, kind: "lookup" as const, gold: [] };
+  expect(toRequest(search, question, "key")).toMatchObject({
+    corpus: "papers",
+    tools: { search: true, python: true, scholar: "openalex", wikipedia: false },
+    network: { timeoutMs: 3000, openAlexKey: "key" },
+    packing: "nf",
+    parallel: 2,
+  });
+  expect(sitesOf(search)).toEqual(["openalex"]);
+  expect(sitesOf(searchSchema.parse({ corpus: "wikipedia", search: false }))).toEqual([]);
+  expect(changedTools(search)).toBe(2);
+  expect(changedSettings(search)).toBe(2);
+});
+
+test("a damaged corpus, language or tool in a link is the default", () => {
+  const damaged = { corpus: "everything", language: "evil.example/", scholar: "google", patience: 0, packing: "x" };
+  expect(searchSchema.parse(damaged)).toEqual(DEFAULTS);
+});
+
+test("a corpus without questions of its own has none until one is written", () => {
+  expect(questionOf(searchSchema.parse({ corpus: "own", item: 3 }), questions)).toBeUndefined();
+  expect(questionOf(searchSchema.parse({ corpus: "own", q: "Who?" }), questions)).toMatchObject({
+    text: "Who?",
+    gold: [],
+  });
 });

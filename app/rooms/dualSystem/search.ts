@@ -1,6 +1,8 @@
 /** The room's state in the URL: a question and the settings of its run. Only what differs from the defaults is written. */
 import { z } from "zod";
+import { PACKING_ALGORITHMS } from "../../../src/index";
 import type { QuestionSummary, ResearchRequest } from "../../../src/worker/protocol";
+import { CORPORA, SCHOLAR_SOURCES, type Site } from "../../../src/worker/researchProtocol";
 import { RESEARCH_AGENT } from "../../models";
 
 /** Seed of the world that the page opens with. */
@@ -20,6 +22,14 @@ export const DEFAULTS = {
   turns: 10,
   temperature: 0,
   seed: 0,
+  packing: "ffd",
+  corpus: "encyclopedia",
+  search: true,
+  python: true,
+  scholar: "off",
+  wikipedia: false,
+  language: "en",
+  patience: 10,
 } as const;
 
 export const LIMITS = {
@@ -28,6 +38,8 @@ export const LIMITS = {
   turns: { min: 1, max: 10, step: 1 },
   temperature: { min: 0, max: 1.5, step: 0.1 },
   seed: { min: 0, max: 999_999, step: 1 },
+  parallel: { min: 1, max: 16, step: 1 },
+  patience: { min: 1, max: 60, step: 1 },
 } as const;
 
 /** Numbers of questions to draw from; a world with fewer counts round. */
@@ -35,7 +47,7 @@ const ITEMS = 1_000;
 
 export const MAX_QUESTION_CHARACTERS = 300;
 
-const limited = (key: "results" | "turns" | "seed") =>
+const limited = (key: "results" | "turns" | "seed" | "patience") =>
   z.int().min(LIMITS[key].min).max(LIMITS[key].max).default(DEFAULTS[key]).catch(DEFAULTS[key]);
 
 /** A damaged value in a link falls back to its default instead of breaking the page. */
@@ -57,24 +69,69 @@ export const searchSchema = z.object({
     .default(DEFAULTS.temperature)
     .catch(DEFAULTS.temperature),
   seed: limited("seed"),
+  /** Bins that System 1 reads at once. Absent: all. */
+  parallel: z.int().min(LIMITS.parallel.min).max(LIMITS.parallel.max).optional().catch(undefined),
+  packing: z.enum(PACKING_ALGORITHMS).default(DEFAULTS.packing).catch(DEFAULTS.packing),
+  /** Where `search` looks. */
+  corpus: z.enum(CORPORA).default(DEFAULTS.corpus).catch(DEFAULTS.corpus),
+  search: z.boolean().default(DEFAULTS.search).catch(DEFAULTS.search),
+  python: z.boolean().default(DEFAULTS.python).catch(DEFAULTS.python),
+  scholar: z.enum(SCHOLAR_SOURCES).default(DEFAULTS.scholar).catch(DEFAULTS.scholar),
+  wikipedia: z.boolean().default(DEFAULTS.wikipedia).catch(DEFAULTS.wikipedia),
+  /** Which Wikipedia, by the first part of its address. */
+  language: z
+    .string()
+    .regex(/^[a-z]{2,12}(-[a-z]{2,12}){0,2}$/)
+    .default(DEFAULTS.language)
+    .catch(DEFAULTS.language),
+  /** Seconds of one request over the network. */
+  patience: limited("patience"),
 });
 export type RoomSearch = z.infer<typeof searchSchema>;
 
+const SETTINGS = ["system1", "results", "turns", "temperature", "seed", "packing"] as const;
+const OPTIONAL_SETTINGS = ["capacity", "parallel"] as const;
+const TOOLS = ["search", "python", "scholar", "wikipedia", "language", "patience"] as const;
+
 /** The settings that differ from the defaults. */
 export function changedSettings(search: RoomSearch): number {
-  const keys = ["system1", "results", "turns", "temperature", "seed"] as const;
-  return keys.filter((key) => search[key] !== DEFAULTS[key]).length + (search.capacity === undefined ? 0 : 1);
+  return (
+    SETTINGS.filter((key) => search[key] !== DEFAULTS[key]).length +
+    OPTIONAL_SETTINGS.filter((key) => search[key] !== undefined).length
+  );
+}
+
+/** The tools' switches that differ from the defaults. */
+export function changedTools(search: RoomSearch): number {
+  return TOOLS.filter((key) => search[key] !== DEFAULTS[key]).length;
+}
+
+export const TOOL_DEFAULTS = Object.fromEntries(TOOLS.map((key) => [key, DEFAULTS[key]])) as Partial<RoomSearch>;
+
+/** The shipped corpus that search looks in, which has questions of its own; undefined for any other corpus. */
+export function shippedCorpus({ corpus }: Pick<RoomSearch, "corpus">): "encyclopedia" | "papers" | undefined {
+  return corpus === "encyclopedia" || corpus === "papers" ? corpus : undefined;
+}
+
+/** The sites that the tools of a run would ask. */
+export function sitesOf({ corpus, search, scholar, wikipedia }: RoomSearch): Site[] {
+  const sites: Site[] = [];
+  if (scholar === "openalex" || (search && corpus === "openalex")) sites.push("openalex");
+  if (wikipedia || (search && corpus === "wikipedia")) sites.push("wikipedia");
+  return sites;
 }
 
 /** The numbered question; undefined for own words and for the first preset of a world. */
-function itemOf({ world, item, q }: RoomSearch): number | undefined {
+function itemOf({ world, item, q, corpus }: RoomSearch): number | undefined {
   if (q !== undefined) return undefined;
-  return item ?? (world === HOME_WORLD ? HOME_ITEM : undefined);
+  return item ?? (world === HOME_WORLD && corpus === DEFAULTS.corpus ? HOME_ITEM : undefined);
 }
 
 /** What is asked: the visitor's own words, the numbered question, or the world's first preset. */
 export function questionOf(search: RoomSearch, questions: readonly QuestionSummary[]): QuestionSummary | undefined {
   const own = search.q;
+  // Questions of a world are about the world's documents.
+  if (!shippedCorpus(search)) return own === undefined ? undefined : { text: own, hops: 0, kind: "lookup", gold: [] };
   if (own !== undefined) {
     return questions.find(({ text }) => text === own) ?? { text: own, hops: 0, kind: "lookup", gold: [] };
   }
@@ -130,7 +187,14 @@ export function runKey(search: RoomSearch): string {
   );
 }
 
-export function toRequest(search: RoomSearch, question: QuestionSummary): Omit<ResearchRequest, "run"> {
+/** The visitor's key for OpenAlex is no part of any link. */
+export function toRequest(
+  search: RoomSearch,
+  question: QuestionSummary,
+  openAlexKey = "",
+): Omit<ResearchRequest, "run"> {
+  const { corpus, language, patience, packing, parallel } = search;
+  const usesTools = changedTools(search) > 0;
   return {
     model: RESEARCH_AGENT,
     world: search.world,
@@ -142,5 +206,14 @@ export function toRequest(search: RoomSearch, question: QuestionSummary): Omit<R
     maxTurns: search.turns,
     temperature: search.temperature,
     seed: search.seed,
+    ...(packing !== DEFAULTS.packing && { packing }),
+    ...(parallel !== undefined && { parallel }),
+    ...(corpus !== DEFAULTS.corpus && { corpus }),
+    ...(usesTools && {
+      tools: { search: search.search, python: search.python, scholar: search.scholar, wikipedia: search.wikipedia },
+    }),
+    ...(sitesOf(search).length > 0 && {
+      network: { language, timeoutMs: 1000 * patience, ...(openAlexKey && { openAlexKey }) },
+    }),
   };
 }
