@@ -1,5 +1,5 @@
 /** The models that the page's rooms use: folders under public/models. */
-import type { ModelSource } from "../src/worker/protocol";
+import type { ModelOrigin, ModelSource } from "../src/worker/loadProtocol";
 import type { AgentSpec } from "../src/worker/recursionProtocol";
 
 /** Both systems of the dual-system run. */
@@ -17,10 +17,17 @@ export const RELAY_MODELS = [...new Set(RELAY_RING.map(({ model }) => model))];
 /** Links that were trained before the page was shipped. */
 export const SHIPPED_LINKS = "links/relay/";
 
+/** The smallest of the shipped agents: its known tokens tell whether a device computes what it should. */
+export const SELF_TEST_AGENT = "twinloop-relay-s";
+
+export function shippedFiles(id: string): Extract<ModelOrigin, { kind: "url" }> {
+  return { kind: "url", url: new URL(`models/${id}/`, document.baseURI).href };
+}
+
 export function shippedModel(id: string): ModelSource {
   return {
     id,
-    url: new URL(`models/${id}/`, document.baseURI).href,
+    origin: shippedFiles(id),
     ...(RELAY_MODELS.includes(id) && { latent: true }),
   };
 }

@@ -17,7 +17,8 @@ export function EngineLine() {
   );
 }
 
-function Content({ status, progress, device, models, wanted }: EngineState) {
+function Content({ status, progress, devices, models, wanted }: EngineState) {
+  const [device] = devices;
   if (status === "loading") return <Loading progress={progress} />;
   if (status === "ready" && wanted.length === 0) return <span>{text.notNeeded}</span>;
   if (status === "ready" && device) {

@@ -1,24 +1,30 @@
-/** State of the engine worker: the device, the models, loading, and what went wrong. Owns the only connection to it. */
+/** State of the engine worker: the engines, the models, loading, and what went wrong. Owns the only connection to it. */
 import type { Remote } from "comlink";
 import { create } from "zustand";
 import type {
   DeviceInfo,
-  EngineApi,
-  EngineMessage,
-  EngineProblem,
+  EngineChoice,
+  EngineVerdict,
+  LoadMessage,
   LoadOutcome,
   ModelInfo,
-} from "../../src/worker/protocol";
+} from "../../src/worker/loadProtocol";
+import type { EngineApi, EngineMessage, EngineProblem } from "../../src/worker/protocol";
 import { connectEngine } from "../engine/client";
-import { shippedModel } from "../models";
+import { SELF_TEST_AGENT, shippedFiles, shippedModel } from "../models";
 
 export interface EngineState {
   /** Of the models that are wanted. */
   status: "idle" | "loading" | "ready" | "cancelled" | "failed";
   /** Ids of the models that the open room works with. */
   wanted: readonly string[];
+  /** What they are to run on. */
+  choice: EngineChoice;
   progress?: { loadedBytes: number; totalBytes: number };
-  device?: DeviceInfo;
+  /** Of the wanted models. */
+  devices: readonly DeviceInfo[];
+  /** What "auto" came to, once it was asked for. */
+  auto?: EngineVerdict;
   /** Loaded so far, whichever room wanted them. */
   models: readonly ModelInfo[];
   problem?: EngineProblem;
@@ -26,9 +32,15 @@ export interface EngineState {
   recovered?: EngineProblem;
 }
 
-export const useEngine = create<EngineState>(() => ({ status: "idle", wanted: [], models: [] }));
+export const useEngine = create<EngineState>(() => ({
+  status: "idle",
+  wanted: [],
+  choice: "auto",
+  devices: [],
+  models: [],
+}));
 
-/** Whether this browser at this address can never load the engine, however often it is asked. */
+/** Whether this browser at this address can never load the chosen engine, however often it is asked. */
 export function isHopeless({ status, problem }: EngineState): boolean {
   return status === "failed" && (problem?.kind === "insecureContext" || problem?.kind === "noWebGpu");
 }
@@ -57,18 +69,20 @@ export function onEngineMessage<T extends EngineMessage["type"]>(
   Object.assign(listeners, { [type]: listener });
 }
 
-onEngineMessage("device", ({ device }) => useEngine.setState({ device }));
+onEngineMessage("models", ({ models }) => useEngine.setState({ models }));
 onEngineMessage("progress", ({ loadedBytes, totalBytes }) =>
   useEngine.setState({ progress: { loadedBytes, totalBytes } }),
 );
-onEngineMessage("deviceLost", ({ problem }) => void recover(problem));
+onEngineMessage("deviceLost", (message) => void recover(message));
 
 function onMessage(message: EngineMessage): void {
   (listeners[message.type] as ((message: EngineMessage) => void) | undefined)?.(message);
 }
 
-async function recover(problem: EngineProblem): Promise<void> {
-  useEngine.setState({ models: [] });
+async function recover({ engine: lost, problem }: Extract<LoadMessage, { type: "deviceLost" }>): Promise<void> {
+  const { models, wanted } = useEngine.getState();
+  useEngine.setState({ models: models.filter((model) => model.engine !== lost) });
+  if (!models.some(({ id, engine: own }) => own === lost && wanted.includes(id))) return;
   if (recoveries++ > 0) {
     useEngine.setState({ status: "failed", problem, recovered: undefined });
     return;
@@ -86,11 +100,25 @@ export function wantModels(ids: readonly string[]): void {
   void loadEngine();
 }
 
+/** Says what models are to run on, and loads those that are wanted there. */
+export function chooseEngine(choice: EngineChoice): void {
+  if (useEngine.getState().choice === choice) return;
+  loading = undefined;
+  useEngine.setState({ choice, status: "idle", problem: undefined, recovered: undefined });
+  if (connection) void loadEngine();
+}
+
+/** Whether a loaded model runs on what is chosen. */
+function isAsChosen({ engine: own }: ModelInfo): boolean {
+  const { choice, auto } = useEngine.getState();
+  return own === (choice === "auto" ? auto?.engine : choice);
+}
+
 /** Loads the wanted models unless they are loaded or loading. Resolves to whether they are there. */
 export function loadEngine(): Promise<boolean> {
   const { status, wanted, models } = useEngine.getState();
   if (status === "ready") return Promise.resolve(true);
-  if (wanted.every((id) => models.some((model) => model.id === id))) {
+  if (wanted.every((id) => models.some((model) => model.id === id && isAsChosen(model)))) {
     useEngine.setState({ status: "ready", problem: undefined });
     return Promise.resolve(true);
   }
@@ -108,17 +136,18 @@ async function loadModels(ids: readonly string[], isCurrent: () => boolean): Pro
   useEngine.setState({ status: "loading", progress: undefined, problem: undefined, recovered: undefined });
   let outcome: LoadOutcome;
   try {
-    outcome = await engine().load({ models: ids.map(shippedModel) });
+    const { choice } = useEngine.getState();
+    const models = ids.map((id) => ({ ...shippedModel(id), engine: choice }));
+    outcome = await engine().load({ models, selfTest: shippedFiles(SELF_TEST_AGENT) });
   } catch (error) {
     outcome = { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };
   }
   if (outcome.status === "ready") {
-    const { device, models } = outcome;
+    const { devices, models, auto } = outcome;
     const others = useEngine.getState().models.filter(({ id }) => !ids.includes(id));
-    useEngine.setState({ device, models: [...others, ...models] });
-  } else if (outcome.status === "failed" && outcome.problem.kind === "engineFailed") {
-    // An engine that failed by its own fault has given everything up.
-    useEngine.setState({ models: [] });
+    // All that is loaded also comes as a message, later perhaps.
+    useEngine.setState({ models: [...others, ...models], ...(auto && { auto }) });
+    if (isCurrent()) useEngine.setState({ devices });
   }
   if (!isCurrent()) return false;
   useEngine.setState({ status: outcome.status, progress: undefined });

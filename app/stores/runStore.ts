@@ -62,7 +62,7 @@ export async function ask(request: Omit<ResearchRequest, "run">, search: DualTra
     useRun.setState({ phase: "idle" });
     return;
   }
-  useRun.setState({ phase: "running", device: useEngine.getState().device?.name });
+  useRun.setState({ phase: "running", device: useEngine.getState().devices[0]?.name });
   let outcome: RunOutcome;
   try {
     outcome = await engine().research({ ...request, run });

@@ -23,6 +23,21 @@ export const problems: Record<ProblemKind, ProblemText> = {
     why: "The browser has hardware acceleration switched off, or it does not trust this machine's graphics driver.",
     todo: "Switch on hardware acceleration in the browser's settings, update the graphics driver, then reload the page.",
   },
+  selfTestFailed: {
+    what: "This graphics device computes wrong numbers.",
+    why: "An agent whose words are known wrote others on it, so its driver cannot be trusted with any model.",
+    todo: "Update the graphics driver or the browser. Until then the engine on the processor gives right answers.",
+  },
+  needsWebGpu: {
+    what: "This needs our own engine on WebGPU.",
+    why: "Gradients, and all that is computed with them, exist in our own kernels only; the model runs on another engine.",
+    todo: "Choose our engine at the top of the page, on a machine whose browser has WebGPU.",
+  },
+  textOnly: {
+    what: "This model passes on text only.",
+    why: "It was loaded for text, or it is an export that takes token ids and gives logits: no vectors go in or come out.",
+    todo: "Choose a model from a checkpoint (safetensors) for what needs latent thoughts.",
+  },
   deviceLost: {
     what: "The graphics device stopped answering.",
     why: "The driver was restarted, the machine slept, or another program took the device's memory. What was drawn so far is kept.",

@@ -51,7 +51,12 @@ export async function recordTraces(
   try {
     for (const { file, models, links, record } of recordings) {
       if (names.length > 0 && !names.includes(basename(file, ".json"))) continue;
-      const sources = models.map((id) => ({ id, url: urlOf(`models/${id}/`), ...(links && { latent: true }) }));
+      const sources = models.map((id) => ({
+        id,
+        origin: { kind: "url" as const, url: urlOf(`models/${id}/`) },
+        engine: "wgsl" as const,
+        ...(links && { latent: true }),
+      }));
       const loaded = await engine.load({ models: sources });
       if (loaded.status !== "ready") throw new Error(`${file}: ${JSON.stringify(loaded)}`);
       if (links) {
@@ -60,7 +65,7 @@ export async function recordTraces(
       }
       taken();
       const weights = await Promise.all(models.map((id) => sha256(join(folder, "models", id, "model.safetensors"))));
-      const text = await record({ engine, device: loaded.device.name, weights, taken });
+      const text = await record({ engine, device: loaded.devices[0]?.name ?? "", weights, taken });
       await mkdir(dirname(join(folder, file)), { recursive: true });
       await writeFile(join(folder, file), text);
       console.log(`${file}: ${text.length} characters`);

@@ -3,6 +3,7 @@ import type { Checkpoint, CheckpointSource } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
 import type { Quantization } from "../checkpoint/quantize";
 import type { PythonRunner } from "../dual/tools/python";
+import type { Engine } from "../model/engines";
 import type { LanguageModel } from "../model/languageModel";
 import type { LatentModel } from "../recursion/agent";
 import type { ModelTokenizer } from "../text/tokenizer";
@@ -41,10 +42,6 @@ export interface ModelFinder {
   /** Releases all models and the device. */
   close(): Promise<void> | void;
 }
-
-/** What computes: our own engine on WebGPU, or onnxruntime-web on the processor or on WebGPU. */
-export const ENGINES = ["wgsl", "onnx-wasm", "onnx-webgpu"] as const;
-export type Engine = (typeof ENGINES)[number];
 
 export interface FindOptions {
   /** False: config.json and safetensors suffice, and the tokenizer throws when used. Default true. */

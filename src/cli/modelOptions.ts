@@ -2,8 +2,8 @@
 import { QUANTIZATIONS } from "../checkpoint/quantize";
 import { DEFAULT_MAX_TURNS } from "../dual/loop";
 import { DEFAULT_SEARCH_RESULTS } from "../dual/tools/search";
+import { ENGINES } from "../model/engines";
 import type { SamplingOptions } from "../model/languageModel";
-import { ENGINES } from "./command";
 import { choice, flag, integer, number, text } from "./options";
 
 /** The engine takes whole numbers of 32 bits. */

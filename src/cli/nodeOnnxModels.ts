@@ -7,16 +7,15 @@ import { readModelConfig } from "../checkpoint/load";
 import { folderSource } from "../checkpoint/nodeFolder";
 import type { Quantization } from "../checkpoint/quantize";
 import { batchRequests } from "../model/batching";
+import type { Engine } from "../model/engines";
 import type { LanguageModel } from "../model/languageModel";
 import type { OnnxRuntime } from "../onnx/runtime";
+import { MAX_THREADS } from "../onnx/threads";
 import type { ModelTokenizer } from "../text/tokenizer";
-import type { Engine, FoundModel } from "./command";
+import type { FoundModel } from "./command";
 import { UsageError } from "./options";
 
 type OnnxEngine = Exclude<Engine, "wgsl">;
-
-/** More threads than this gain little on matrices as small as these. */
-const MAX_THREADS = 4;
 
 const MAX_BATCH = 256;
 

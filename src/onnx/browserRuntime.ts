@@ -5,9 +5,7 @@
 import webgpuWasm from "onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url";
 import plainWasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 import { type OnnxProvider, OnnxRuntime } from "./runtime";
-
-/** More threads than this gain little on matrices as small as these. */
-const MAX_THREADS = 4;
+import { wasmThreads } from "./threads";
 
 const opened = new Map<OnnxProvider, Promise<OnnxRuntime>>();
 
@@ -26,8 +24,6 @@ async function open(provider: OnnxProvider): Promise<OnnxRuntime> {
   const library = provider === "wasm" ? await import("onnxruntime-web/wasm") : await import("onnxruntime-web/webgpu");
   const { wasm } = library.env;
   wasm.wasmPaths = { wasm: provider === "wasm" ? plainWasm : webgpuWasm };
-  // One core stays with the page.
-  const threads = Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency - 1));
-  wasm.numThreads = globalThis.crossOriginIsolated ? threads : 1;
+  wasm.numThreads = wasmThreads();
   return new OnnxRuntime(provider, library);
 }

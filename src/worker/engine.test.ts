@@ -6,7 +6,9 @@ import { type Script, scriptedModel } from "../dual/scriptedModel";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
 import type { LanguageModel } from "../model/languageModel";
 import { makeWorld } from "../world/world";
-import { type DeviceOpener, Engine, type OpenDevice } from "./engine";
+import { Engine } from "./engine";
+import type { LoadRequest, ModelInfo } from "./loadProtocol";
+import type { DeviceOpener, OpenDevice } from "./modelDesk";
 import { EngineError, problemOf } from "./problems";
 import type { EngineMessage, EngineProblem, ResearchRequest } from "./protocol";
 import type { TrainingArchive } from "./trainingArchive";
@@ -30,8 +32,13 @@ const request: ResearchRequest = {
 const python = { run: async () => "1" };
 const archive: TrainingArchive = { read: async () => undefined, write: async () => {}, clear: async () => {} };
 const call = JSON.stringify({ name: "search", arguments: { query: first!.title, purpose: "what it is" } });
-const infoOf = (id: string) => ({ id, parameters: 1, layers: 1, hiddenSize: 2, liveBytes: 4 });
-const load = (...ids: string[]) => ({ models: ids.map((id) => ({ id, url: "u" })) });
+const sizes = { parameters: 1, layers: 1, hiddenSize: 2, vocabSize: 3, maxPositions: 8, liveBytes: 4 };
+const infoOf = (id: string, engine: ModelInfo["engine"] = "wgsl"): ModelInfo => {
+  return { id, engine, weights: "stored", ...sizes, latent: false, gradients: false };
+};
+const origin = { kind: "url", url: "u" } as const;
+const load = (...ids: string[]): LoadRequest => ({ models: ids.map((id) => ({ id, origin })) });
+const TEST_DEVICE = { engine: "wgsl", name: "test", software: true } as const;
 /** A promise, and what resolves it. */
 function signalled() {
   let give = () => {};
@@ -56,8 +63,9 @@ function setUp(model: LanguageModel = scriptedModel(honest, { maxPositions: 100_
       lose = resolve;
     });
     return {
-      info: { name: "test", software: true },
+      info: TEST_DEVICE,
       lost,
+      survivesFailures: false,
       load: async ({ id }, { signal }) => {
         await Promise.resolve();
         signal.throwIfAborted();
@@ -81,11 +89,19 @@ describe("loading", () => {
   it("tells of the device, and keeps models that are there", async () => {
     const { engine, messages, closed } = setUp();
     const ready = await engine.load(load("a", "b"));
-    expect(ready).toMatchObject({ status: "ready", device: { name: "test" }, models: [{ id: "a" }, { id: "b" }] });
-    expect(messages).toEqual([{ type: "device", device: { name: "test", software: true } }]);
+    expect(ready).toEqual({
+      status: "ready",
+      devices: [TEST_DEVICE],
+      auto: { engine: "wgsl" },
+      models: [infoOf("a"), infoOf("b")],
+    });
+    expect(messages).toEqual([
+      { type: "models", models: [infoOf("a")] },
+      { type: "models", models: [infoOf("a"), infoOf("b")] },
+    ]);
     expect(await engine.load(load("b"))).toMatchObject({ status: "ready", models: [{ id: "b" }] });
     expect(await engine.load(load("c"))).toMatchObject({ status: "ready", models: [{ id: "c" }] });
-    expect(messages).toHaveLength(1);
+    expect(messages).toHaveLength(3);
     expect(closed).toEqual([]);
   });
 
@@ -95,8 +111,9 @@ describe("loading", () => {
       async () => {
         opened++;
         return {
-          info: { name: "test", software: true },
+          info: TEST_DEVICE,
           lost: new Promise(() => {}),
+          survivesFailures: false,
           load: async (_, { signal }) => {
             attempts++;
             await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -133,8 +150,9 @@ describe("loading", () => {
     const arrived = signalled();
     const engine = new Engine(
       async () => ({
-        info: { name: "test", software: true },
+        info: TEST_DEVICE,
         lost: new Promise(() => {}),
+        survivesFailures: false,
         load: async ({ id }) => {
           begun.give();
           await arrived.given;
@@ -161,8 +179,9 @@ describe("loading", () => {
       async () => {
         const number = ++opened;
         return {
-          info: { name: "test", software: true },
+          info: TEST_DEVICE,
           lost: new Promise(() => {}),
+          survivesFailures: false,
           load: async () => {
             throw new CheckpointError("a: model.safetensors is missing");
           },
@@ -239,7 +258,9 @@ describe("research", () => {
     await engine.load(load("a"));
     lose(problem);
     expect(await engine.research(request)).toEqual({ status: "failed", problem });
-    expect(messages.filter(({ type }) => type === "deviceLost")).toEqual([{ type: "deviceLost", problem }]);
+    expect(messages.filter(({ type }) => type === "deviceLost")).toEqual([
+      { type: "deviceLost", engine: "wgsl", problem },
+    ]);
     expect(closed).toEqual(["a", "device"]);
     expect(await engine.research(request)).toMatchObject({ status: "failed", problem: { kind: "engineFailed" } });
   });

@@ -1,32 +1,20 @@
 /**
- * The engine behind the worker's protocol: one device with its models, one run at a time, worlds by seed. Knows nothing
- * of workers or of WebGPU itself, so that tests drive it in Node with any model.
+ * The engine behind the worker's protocol: models on their devices, one run at a time, worlds by seed. Knows nothing of
+ * workers or of WebGPU itself, so that tests drive it in Node with any model.
  */
 
 import type { FileSource } from "../corpus/source";
 import type { PythonRunner } from "../dual/tools/python";
-import type { LanguageModel } from "../model/languageModel";
 import type { LatentModel } from "../recursion/agent";
 import type { TraceEvent } from "../trace/events";
 import type { RecursionEvent } from "../trace/recursionEvents";
 import type { CorpusId } from "../world/world";
-import { meteredFetch } from "./downloadMeter";
 import { EventBatcher } from "./eventBatcher";
 import { LinkShelf } from "./linkShelf";
-import { EngineError, problemOf } from "./problems";
-import type {
-  DeviceInfo,
-  EngineApi,
-  EngineProblem,
-  LoadOutcome,
-  LoadRequest,
-  MessageSink,
-  ModelInfo,
-  ModelSource,
-  ResearchRequest,
-  RunOutcome,
-  WorldSummary,
-} from "./protocol";
+import type { LoadOutcome, LoadRequest } from "./loadProtocol";
+import { type DeviceOpener, type LoadedModel, ModelDesk } from "./modelDesk";
+import { EngineError } from "./problems";
+import type { EngineApi, EngineProblem, MessageSink, ResearchRequest, RunOutcome, WorldSummary } from "./protocol";
 
 import { RecursionDesk } from "./recursionDesk";
 import type {
@@ -62,34 +50,6 @@ import type {
   TrainRequest,
 } from "./trainingProtocol";
 
-export interface LoadHooks {
-  signal: AbortSignal;
-  /** Counts the bytes of weights as they arrive. */
-  fetchFile: typeof fetch;
-}
-
-export interface LoadedModel {
-  model: LanguageModel;
-  /** The same weights for latent thoughts, where they were asked for. */
-  latent?: LatentModel;
-  info: ModelInfo;
-  dispose(): void;
-}
-
-/** The device that all models live on. */
-export interface OpenDevice {
-  info: DeviceInfo;
-  /** Resolves with the reason when the device is lost without having been given up. */
-  lost: Promise<EngineProblem>;
-  /** Throws what `problemOf` knows; the signal's reason after an abort. Nothing stays allocated then. */
-  load(source: ModelSource, hooks: LoadHooks): Promise<LoadedModel>;
-  /** Frees everything. */
-  close(): void;
-}
-
-/** Throws what `problemOf` knows. */
-export type DeviceOpener = () => Promise<OpenDevice>;
-
 interface Failed {
   status: "failed";
   problem: EngineProblem;
@@ -97,26 +57,28 @@ interface Failed {
 
 export class Engine implements EngineApi {
   private port: MessageSink | undefined;
-  private device: OpenDevice | undefined;
-  private opening: Promise<OpenDevice> | undefined;
-  private readonly models = new Map<string, LoadedModel>();
-  private loading: AbortController | undefined;
+  private readonly desk: ModelDesk;
   private running: AbortController | undefined;
   private readonly links = new LinkShelf();
   private readonly recursions = new RecursionDesk((id) => this.latentModel(id), this.links);
-  private readonly losses = new WeakMap<OpenDevice, EngineProblem>();
-
   private readonly training: TrainingDesk;
   private readonly researches: ResearchDesk;
 
   constructor(
-    private readonly openDevice: DeviceOpener,
+    openDevice: DeviceOpener,
     python: PythonRunner,
     private readonly archive: TrainingArchive,
     readCMap?: (name: string) => Promise<Uint8Array>,
   ) {
+    this.desk = new ModelDesk(openDevice, {
+      post: (message) => this.port?.postMessage(message),
+      release: (model) => this.release(model),
+      lost: (models) => {
+        if (models.some(({ latent }) => latent && this.training.uses(latent))) this.training.forget();
+      },
+    });
     this.researches = new ResearchDesk(
-      (id) => this.loadedModel(id).model,
+      (id) => this.desk.model(id).model,
       python,
       (message) => this.port?.postMessage(message),
       readCMap,
@@ -133,62 +95,16 @@ export class Engine implements EngineApi {
     this.port = port;
   }
 
-  async load({ models }: LoadRequest): Promise<LoadOutcome> {
-    this.cancelLoad();
-    const controller = new AbortController();
-    this.loading = controller;
-    const { signal } = controller;
-    try {
-      const device = await this.opened();
-      signal.throwIfAborted();
-      const fetchFile = meteredFetch((loadedBytes, totalBytes) => {
-        if (!signal.aborted) this.port?.postMessage({ type: "progress", loadedBytes, totalBytes });
-      });
-      const loads = models.map((source) => this.loaded(device, source, { signal, fetchFile }));
-      return { status: "ready", device: device.info, models: await Promise.all(loads) };
-    } catch (error) {
-      if (signal.aborted) return { status: "cancelled" };
-      // What else was being loaded is of no use without the model that failed.
-      controller.abort();
-      const problem = (this.device && this.losses.get(this.device)) ?? problemOf(error);
-      // A device that refused a command once refuses all of them.
-      if (problem.kind === "engineFailed" || this.models.size === 0) this.close();
-      return { status: "failed", problem };
-    } finally {
-      if (this.loading === controller) this.loading = undefined;
-    }
-  }
-
-  /** The device; it is opened with the first use, once for all who ask meanwhile. */
-  private async opened(): Promise<OpenDevice> {
-    if (this.device) return this.device;
-    this.opening ??= this.openDevice().finally(() => {
-      this.opening = undefined;
-    });
-    const device = await this.opening;
-    if (!this.device) {
-      this.device = device;
-      this.port?.postMessage({ type: "device", device: device.info });
-      void device.lost.then((problem) => this.onLost(device, problem));
-    }
-    return device;
-  }
-
-  private async loaded(device: OpenDevice, source: ModelSource, hooks: LoadHooks): Promise<ModelInfo> {
-    const known = this.models.get(source.id);
-    if (known && (known.latent || !source.latent)) return known.info;
-    const loaded = await device.load(source, hooks);
-    if (hooks.signal.aborted) {
-      loaded.dispose();
-      hooks.signal.throwIfAborted();
-    }
-    known?.dispose();
-    this.models.set(source.id, loaded);
-    return loaded.info;
+  load(request: LoadRequest): Promise<LoadOutcome> {
+    return this.desk.load(request);
   }
 
   cancelLoad(): void {
-    this.loading?.abort();
+    this.desk.cancel();
+  }
+
+  unload(id: string): Promise<Outcome> {
+    return this.done(() => this.desk.unload(id));
   }
 
   world(seed: number, corpus: CorpusId = "encyclopedia"): WorldSummary {
@@ -375,44 +291,23 @@ export class Engine implements EngineApi {
   }
 
   private async outcome<T>(work: () => T | Promise<T>): Promise<T | Failed> {
-    const { device } = this;
+    const devices = this.desk.openDevices;
     try {
       return await work();
     } catch (error) {
-      return { status: "failed", problem: this.problemOn(device, error) };
+      return { status: "failed", problem: this.desk.problemOf(devices, error) };
     }
   }
 
   private latentModel(id: string): LatentModel {
-    const { latent } = this.loadedModel(id);
-    if (!latent) throw new EngineError("engineFailed", `the model ${id} was loaded for text only`);
+    const { latent } = this.desk.model(id);
+    if (!latent) throw new EngineError("textOnly", `the model ${id} was loaded for text only`);
     return latent;
   }
 
-  private loadedModel(id: string): LoadedModel {
-    const loaded = this.models.get(id);
-    if (!loaded) throw new EngineError("engineFailed", `the model ${id} is not loaded`);
-    return loaded;
-  }
-
-  /** What went wrong on a device; its loss may show itself as some other failure first. */
-  private problemOn(device: OpenDevice | undefined, error: unknown): EngineProblem {
-    return (device && this.losses.get(device)) ?? problemOf(error);
-  }
-
-  private onLost(device: OpenDevice, problem: EngineProblem): void {
-    if (this.device !== device) return;
-    this.losses.set(device, problem);
-    this.close();
-    this.port?.postMessage({ type: "deviceLost", problem });
-  }
-
-  private close(): void {
-    const { device } = this;
-    this.device = undefined;
-    this.training.forget();
-    for (const { dispose } of this.models.values()) dispose();
-    this.models.clear();
-    device?.close();
+  /** A halted training run is saved; it ends when a model of its agents goes. */
+  private async release({ latent }: LoadedModel): Promise<void> {
+    this.checkFree();
+    if (latent && this.training.uses(latent)) await this.training.drop();
   }
 }

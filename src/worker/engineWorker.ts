@@ -2,10 +2,10 @@
 import { expose } from "comlink";
 import { browserPython } from "./browserPython";
 import { Engine } from "./engine";
-import { openWebGpu } from "./openDevice";
+import { openBrowserDevice } from "./openDevice";
 import { browserArchive } from "./trainingArchive";
 
 /** The list of tables is loaded with the first PDF that needs one. */
 const readCMap = async (name: string) => (await import("./cmaps")).fetchCMap(name);
 
-expose(new Engine(openWebGpu, browserPython(), browserArchive(), readCMap));
+expose(new Engine(openBrowserDevice, browserPython(), browserArchive(), readCMap));

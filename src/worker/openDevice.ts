@@ -1,54 +1,121 @@
-/** The engine's device on WebGPU: models of URLs, each with its checkpoint, tokenizer and weights. */
-import type { Checkpoint } from "../checkpoint/checkpoint";
+/** The devices of a browser's worker, one an engine: our own kernels on WebGPU, and onnxruntime-web. */
+import { expectedTensors, type ModelConfig } from "../checkpoint/config";
 import { openCheckpoint } from "../checkpoint/load";
-import { urlSource } from "../checkpoint/sources";
 import { type Gpu, openGpu } from "../gpu/device";
+import { GpuUnavailableError } from "../gpu/errors";
+import type { Engine } from "../model/engines";
+import type { LanguageModel } from "../model/languageModel";
 import { loadWgslModel } from "../model/wgslModel";
+import { openOnnxExport, openOnnxModel } from "../onnx/browserModels";
+import type { OnnxProvider } from "../onnx/runtime";
+import { wasmThreads } from "../onnx/threads";
 import { openLatentModel } from "../recursion/agent";
 import { Tape } from "../tensor/tape";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
-import type { LoadedModel, LoadHooks, OpenDevice } from "./engine";
+import type { ModelInfo, ModelSource } from "./loadProtocol";
+import type { LoadedModel, LoadHooks, OpenDevice } from "./modelDesk";
+import { modelFiles } from "./modelFiles";
 import { problemOf } from "./problems";
-import type { ModelSource } from "./protocol";
 
-/** Opens the device of this worker. Whatever is thrown has a kind in `problemOf`. */
-export async function openWebGpu(): Promise<OpenDevice> {
-  return deviceOf(await openGpu());
+/** Opens the device of an engine. Whatever is thrown has a kind in `problemOf`. */
+export async function openBrowserDevice(engine: Engine): Promise<OpenDevice> {
+  if (engine === "wgsl") return deviceOf(await openGpu());
+  return openOnnx(engine === "onnx-wasm" ? "wasm" : "webgpu", engine);
 }
 
-/** A device that was opened already, in Node perhaps. */
+/** Of our own engine, on a device that was opened already, in Node perhaps. */
 export function deviceOf(gpu: Gpu): OpenDevice {
   const tape = new Tape(gpu);
   return {
-    info: { name: gpu.name, software: gpu.isSoftware },
+    info: { engine: "wgsl", name: gpu.name, software: gpu.isSoftware },
     lost: gpu.lost.then(problemOf),
-    load: (source, hooks) => loadModel(tape, source, hooks),
+    survivesFailures: false,
+    load: (source, hooks) => loadOurs(tape, source, hooks),
     close: () => gpu.close(),
   };
 }
 
-async function loadModel(
-  tape: Tape,
-  { url, id, latent = false }: ModelSource,
-  { signal, fetchFile }: LoadHooks,
-): Promise<LoadedModel> {
-  const source = urlSource(url, { label: id, fetchFile });
-  const [checkpoint, tokenizer] = await Promise.all([
-    openCheckpoint(source, signal),
-    loadTokenizerFrom(source, signal),
-  ]);
-  const { layers, hiddenSize } = checkpoint.config;
-  const infoOf = (liveBytes: number) => ({ id, parameters: parametersOf(checkpoint), layers, hiddenSize, liveBytes });
+async function loadOurs(tape: Tape, source: ModelSource, hooks: LoadHooks): Promise<LoadedModel> {
+  const { id, latent = false, weights = "stored" } = source;
+  const { checkpoint, tokenizer, signal } = await openFiles(source, hooks);
   if (latent) {
     const model = await openLatentModel({ id, tape, checkpoint, tokenizer, signal });
-    return { model: model.language, latent: model, info: infoOf(model.liveBytes), dispose: () => model.dispose() };
+    const info = infoOf("wgsl", source, model.language, { latent: true, gradients: true });
+    return { model: model.language, latent: model, info, dispose: () => model.dispose() };
   }
-  const model = await loadWgslModel({ id, gpu: tape.gpu, checkpoint, tokenizer, signal });
-  return { model, info: infoOf(model.liveBytes), dispose: () => model.dispose() };
+  const model = await loadWgslModel({ id, gpu: tape.gpu, checkpoint, tokenizer, signal, quantization: weights });
+  return { model, info: infoOf("wgsl", source, model), dispose: () => model.dispose() };
 }
 
-function parametersOf({ tensors }: Checkpoint): number {
-  let sum = 0;
-  for (const { shape } of tensors.values()) sum += shape.reduce((product, length) => product * length, 1);
-  return sum;
+async function openOnnx(provider: OnnxProvider, engine: Engine): Promise<OpenDevice> {
+  if (provider === "webgpu") await checkAdapter();
+  const models = new Set<LanguageModel>();
+  return {
+    info: { engine, name: provider === "wasm" ? threadsOf(wasmThreads()) : "WebGPU", software: provider === "wasm" },
+    // Its WebGPU device belongs to onnxruntime-web, whose calls fail when it is lost.
+    lost: new Promise(() => {}),
+    survivesFailures: provider === "wasm",
+    async load(source, hooks) {
+      const loaded = await loadOnnx(provider, engine, source, hooks);
+      models.add(loaded.model);
+      return loaded;
+    },
+    close() {
+      for (const model of models) model.dispose();
+    },
+  };
+}
+
+const threadsOf = (count: number) => (count === 1 ? "1 thread" : `${count} threads`);
+
+/** onnxruntime-web would say less. @throws GpuUnavailableError */
+async function checkAdapter(): Promise<void> {
+  const { gpu } = navigator as Partial<Navigator>;
+  if (!gpu) throw new GpuUnavailableError("noWebGpu", "this browser has no WebGPU, or it is switched off");
+  if (!(await gpu.requestAdapter())) throw new GpuUnavailableError("noAdapter", "WebGPU offers no graphics adapter");
+}
+
+async function loadOnnx(
+  provider: OnnxProvider,
+  engine: Engine,
+  source: ModelSource,
+  hooks: LoadHooks,
+): Promise<LoadedModel> {
+  const { id, weights = "stored", onnx } = source;
+  const { signal, fetchFile } = hooks;
+  if (onnx) {
+    const files = modelFiles(source.origin, id, fetchFile);
+    const graphs = onnx.origin ? modelFiles(onnx.origin, id, fetchFile) : files;
+    const tokenizer = await loadTokenizerFrom(files, signal);
+    const own = { id, source: files, graphSource: graphs, tokenizer, signal, ...(onnx.file && { file: onnx.file }) };
+    const model = await openOnnxExport(provider, own);
+    return { model, info: infoOf(engine, source, model), dispose: () => model.dispose() };
+  }
+  const { checkpoint, tokenizer } = await openFiles(source, hooks);
+  const format = weights === "stored" ? "f32" : weights;
+  const model = await openOnnxModel(provider, { id, checkpoint, tokenizer, signal, weights: format });
+  return { model, info: infoOf(engine, source, model), dispose: () => model.dispose() };
+}
+
+async function openFiles({ origin, id }: ModelSource, { signal, fetchFile }: LoadHooks) {
+  const files = modelFiles(origin, id, fetchFile);
+  const [checkpoint, tokenizer] = await Promise.all([openCheckpoint(files, signal), loadTokenizerFrom(files, signal)]);
+  return { checkpoint, tokenizer, signal };
+}
+
+function infoOf(
+  engine: Engine,
+  { id, weights = "stored" }: ModelSource,
+  { config, liveBytes }: Pick<LanguageModel, "config" | "liveBytes">,
+  { latent, gradients } = { latent: false, gradients: false },
+): ModelInfo {
+  const { layers, hiddenSize, vocabSize, maxPositions } = config;
+  const sizes = { parameters: parametersOf(config), layers, hiddenSize, vocabSize, maxPositions };
+  return { id, engine, weights, ...sizes, latent, gradients, liveBytes };
+}
+
+/** Of the decoder of a configuration, which is all that any of its checkpoints and exports holds. */
+function parametersOf(config: ModelConfig): number {
+  const shapes = [...expectedTensors(config).values()];
+  return shapes.reduce((sum, shape) => sum + shape.reduce((product, length) => product * length, 1), 0);
 }

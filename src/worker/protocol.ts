@@ -1,12 +1,13 @@
 /**
  * What a page and the engine worker say to each other. Calls go through comlink (`EngineApi`); everything that streams
- * (loading progress, trace events, loss of the device) comes back on one MessagePort as `EngineMessage`.
+ * (loading progress, loaded models, trace events, loss of the device) comes back on one MessagePort as `EngineMessage`.
  * Nothing throws across the boundary: an outcome carries its problem, so that the page can name it.
  */
 import type { Branch } from "../dual/branch";
 import type { PackingAlgorithm } from "../packing/pack";
 import type { TraceEvent } from "../trace/events";
 import type { CorpusId } from "../world/world";
+import type { LoadApi, LoadMessage } from "./loadProtocol";
 import type {
   EvaluationOutcome,
   EvaluationRequest,
@@ -25,6 +26,9 @@ export type ProblemKind =
   | "insecureContext"
   | "noWebGpu"
   | "noAdapter"
+  | "selfTestFailed"
+  | "needsWebGpu"
+  | "textOnly"
   | "deviceLost"
   | "outOfMemory"
   | "modelFilesMissing"
@@ -43,22 +47,6 @@ export interface EngineProblem {
   detail: string;
 }
 
-export interface DeviceInfo {
-  /** What the adapter calls itself, as far as the browser tells. */
-  name: string;
-  /** True when the "GPU" is a program on the CPU. */
-  software: boolean;
-}
-
-export interface ModelInfo {
-  id: string;
-  parameters: number;
-  layers: number;
-  hiddenSize: number;
-  /** GPU bytes that the model holds. */
-  liveBytes: number;
-}
-
 export interface QuestionSummary {
   text: string;
   hops: number;
@@ -73,23 +61,11 @@ export interface WorldSummary {
   questions: QuestionSummary[];
 }
 
-export interface ModelSource {
-  /** Absolute URL of the folder that holds config.json, tokenizer.json and the weights. */
-  url: string;
-  /** What the model is called. */
-  id: string;
-  /** Whether latent thoughts and gradients pass through it, besides text. Default false. */
-  latent?: boolean;
-}
-
-export interface LoadRequest {
-  /** Loaded beside those that are there already. */
-  models: ModelSource[];
-}
-
 export interface ResearchRequest {
-  /** Id of a loaded model; it is both systems. */
+  /** Id of a loaded model: both systems, unless one is named apart. */
   model: string;
+  system1Model?: string;
+  system2Model?: string;
   /** Told back with every event, so that a late batch of an earlier run is recognised. */
   run: number;
   /** Seed of the world whose articles or papers are searched. */
@@ -118,19 +94,12 @@ export interface ResearchRequest {
   branch?: Branch;
 }
 
-export type LoadOutcome =
-  | { status: "ready"; device: DeviceInfo; models: ModelInfo[] }
-  | { status: "cancelled" }
-  | { status: "failed"; problem: EngineProblem };
-
 /** How a run ended; what it found out stands in its events. */
 export type RunOutcome = { status: "finished" } | { status: "failed"; problem: EngineProblem };
 
 export type EngineMessage =
-  | { type: "device"; device: DeviceInfo }
-  | { type: "progress"; loadedBytes: number; totalBytes: number }
   | { type: "events"; run: number; events: TraceEvent[] }
-  | { type: "deviceLost"; problem: EngineProblem }
+  | LoadMessage
   | DocumentsMessage
   | RecursionMessage
   | TrainingMessage;
@@ -140,12 +109,9 @@ export interface MessageSink {
   postMessage(message: EngineMessage): void;
 }
 
-export interface EngineApi extends TrainingApi, DocumentsApi {
+export interface EngineApi extends LoadApi, TrainingApi, DocumentsApi {
   /** Hands over the port on which messages arrive. Call once, first. */
   connect(port: MessageSink): void;
-  /** Requests the device and loads models; those that are loaded already are kept. A later call ends an earlier one. */
-  load(request: LoadRequest): Promise<LoadOutcome>;
-  cancelLoad(): void;
   /** Generates a world from its seed; needs no GPU. */
   world(seed: number, corpus?: CorpusId): WorldSummary;
   /** Runs one question; one at a time. */

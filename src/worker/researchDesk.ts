@@ -121,9 +121,13 @@ export class ResearchDesk {
 
   private async options(request: ResearchRequest, signal: AbortSignal) {
     const { useSystem1, capacity, searchResults, maxTurns, temperature, seed, packing, parallel } = request;
-    const model = this.model(request.model);
+    const { system1Model = request.model, system2Model = request.model } = request;
+    const [system1, system2] = [this.model(system1Model), this.model(system2Model)];
+    // Whoever reads what tools return decides how long it may be.
+    const model = useSystem1 ? system1 : system2;
     return {
-      system2: model,
+      system1,
+      system2,
       tools: await this.tools(request, { model, ...(capacity !== undefined && { capacity }) }, signal),
       corpus: corpusName(request, this.shelf.corpus),
       ...(capacity !== undefined && { capacity }),

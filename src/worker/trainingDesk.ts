@@ -3,7 +3,7 @@
  * archive or from a file. The links of the run are on the shelf under "trained" whenever it halts.
  */
 import { readLinkSet, writeLinkSet } from "../links/linkSet";
-import type { RecursionSystem } from "../recursion/agent";
+import type { LatentModel, RecursionSystem } from "../recursion/agent";
 import type { UnlinkedSystem } from "../recursion/linkChoice";
 import { sequentialPattern } from "../recursion/pattern";
 import type { TrainingEvent } from "../trace/trainingEvents";
@@ -73,6 +73,11 @@ export class TrainingDesk {
   /** Whether a run is taking steps. */
   get isWorking(): boolean {
     return this.beginning !== undefined || (this.session !== undefined && !this.session.trainer.isPaused);
+  }
+
+  /** Whether a run's agents are of this model. */
+  uses(model: LatentModel): boolean {
+    return this.session?.system.agents.some((agent) => agent.model === model) ?? this.beginning !== undefined;
   }
 
   /** @throws TrainingError, EngineError, RangeError, LinkError for a bad request; the first failure of the device */

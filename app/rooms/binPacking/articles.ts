@@ -1,14 +1,14 @@
 /** The generated articles with their lengths as the shipped System 1 counts them: its tokenizer, not its weights. */
 import { makeWorld, openReader, type Reader, urlSource } from "../../../src/index";
-import { RESEARCH_AGENT, shippedModel } from "../../models";
+import { RESEARCH_AGENT, shippedFiles } from "../../models";
 import type { DocumentPool } from "./documents";
 
 let reader: Promise<Reader> | undefined;
 
 /** Fetched once. @throws CheckpointError naming the file */
 export function shippedReader(): Promise<Reader> {
-  const { url, id } = shippedModel(RESEARCH_AGENT);
-  reader ??= openReader(urlSource(url, { label: id })).catch((error: unknown) => {
+  const { url } = shippedFiles(RESEARCH_AGENT);
+  reader ??= openReader(urlSource(url, { label: RESEARCH_AGENT })).catch((error: unknown) => {
     // The next call tries again.
     reader = undefined;
     throw error;
