@@ -38,6 +38,11 @@ export default defineConfig({
     : [["list"]],
   use: {
     baseURL,
+    // The page remembers how much to show: tests begin with every control, unless their address says otherwise.
+    storageState: {
+      cookies: [],
+      origins: [{ origin: new URL(baseURL).origin, localStorage: [{ name: "twinloop.depth", value: "lab" }] }],
+    },
     trace: "off",
     screenshot: "only-on-failure",
     launchOptions: {

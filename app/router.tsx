@@ -9,9 +9,11 @@ import {
   createRouter,
   lazyRouteComponent,
   redirect,
+  retainSearchParams,
   stripSearchParams,
 } from "@tanstack/react-router";
 import { App } from "./App";
+import { frameSearchSchema } from "./components/depth";
 import { NotFound } from "./components/NotFound";
 import { RoomFailed } from "./components/RoomFailed";
 import { fetchTrace } from "./engine/shippedTrace";
@@ -27,13 +29,19 @@ import { strings } from "./strings";
 
 const { rooms } = strings;
 
-const rootRoute = createRootRoute({ component: App, notFoundComponent: NotFound });
+const rootRoute = createRootRoute({
+  component: App,
+  notFoundComponent: NotFound,
+  validateSearch: frameSearchSchema,
+  // From room to room the page stays as deep, and inside the page that it stands in.
+  search: { middlewares: [retainSearchParams(["depth", "embed"])] },
+});
 
 const indexRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/dual-system" });
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: "/dual-system", search });
   },
 });
 

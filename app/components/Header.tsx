@@ -1,10 +1,12 @@
-/** Product name, the engine's line, the colour scheme, and the rooms. */
+/** Product name, the engine's line, how deep the page goes, its keys, the colour scheme, and the rooms. */
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { IconMoon, IconSun } from "@tabler/icons-react";
 import { strings } from "../strings";
+import { DepthSwitch } from "./DepthSwitch";
 import { EngineLine } from "./EngineLine";
 import classes from "./Header.module.css";
-import { RoomNav } from "./RoomNav";
+import { KeySheet } from "./KeySheet";
+import { RoomNav, useRooms } from "./RoomNav";
 
 export function Header() {
   return (
@@ -16,6 +18,8 @@ export function Header() {
           <span className={classes.tagline}>{strings.tagline}</span>
         </div>
         <EngineLine />
+        <DepthSwitch />
+        <KeySheet rooms={useRooms().length} />
         <SchemeSwitch />
       </header>
       <RoomNav />

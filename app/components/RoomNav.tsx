@@ -1,27 +1,23 @@
 /** The way from room to room: every route that calls itself a room, in the order of the route tree. */
-import { useHotkeys } from "@mantine/hooks";
 import { type AnyRoute, Link, useLocation, useRouter } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { useKeys } from "../keys";
 import { strings } from "../strings";
 import classes from "./RoomNav.module.css";
 
 export function RoomNav() {
   const router = useRouter();
-  const rooms = Object.values((router.routeTree as AnyRoute).children ?? {}).flatMap((route) => {
-    const { fullPath, options } = route as AnyRoute;
-    const room = options.staticData?.room;
-    return room ? [{ path: fullPath as string, ...room }] : [];
-  });
+  const rooms = useRooms();
   const lastSearch = useLastSearch();
   const list = useRef<HTMLUListElement>(null);
   const { pathname } = useLocation();
   // Digits open rooms, as they open the tabs of a browser.
-  useHotkeys(
-    rooms.map(({ path }, i) => [
-      String(i + 1),
-      () => void router.navigate({ to: path, search: lastSearch.current.get(path) ?? {} }),
-    ]),
-  );
+  useKeys({
+    room: (digit) => {
+      const path = rooms[Number(digit) - 1]?.path;
+      if (path !== undefined) void router.navigate({ to: path, search: lastSearch.current.get(path) ?? {} });
+    },
+  });
   // On a narrow screen the list scrolls.
   useEffect(() => {
     list.current
@@ -41,6 +37,15 @@ export function RoomNav() {
       </ul>
     </nav>
   );
+}
+
+export function useRooms(): { path: string; title: string; question: string }[] {
+  const router = useRouter();
+  return Object.values((router.routeTree as AnyRoute).children ?? {}).flatMap((route) => {
+    const { fullPath, options } = route as AnyRoute;
+    const room = options.staticData?.room;
+    return room ? [{ path: fullPath as string, ...room }] : [];
+  });
 }
 
 /** The search parameters with which each room was left, so that coming back finds it as it was. */

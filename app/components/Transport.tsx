@@ -8,7 +8,7 @@ import {
   IconPlayerTrackNextFilled,
   IconPlayerTrackPrevFilled,
 } from "@tabler/icons-react";
-import { useEffect } from "react";
+import { useKeys } from "../keys";
 import { strings } from "../strings";
 import { type Playback, SPEEDS, type Speed } from "./playback";
 import classes from "./Transport.module.css";
@@ -110,25 +110,16 @@ function Control({ label, disabled, onClick, children }: ControlProps) {
   );
 }
 
-/** What takes keys itself. */
-const OWN_KEYS =
-  "input, textarea, select, button, a, summary, [role='radio'], [role='slider'], [contenteditable], [role='menu']";
-
 /** Space plays, arrows step, with Shift from mark to mark, Home and End. */
 function useTransportKeys({ position, length, go, toggle }: Playback, before: number, next: number): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || length === 0) return;
-      if (event.target instanceof Element && event.target.closest(OWN_KEYS)) return;
-      if (event.key === " ") toggle();
-      else if (event.key === "ArrowLeft") go(event.shiftKey ? before : position - 1);
-      else if (event.key === "ArrowRight") go(event.shiftKey ? next : position + 1);
-      else if (event.key === "Home") go(0);
-      else if (event.key === "End") go(length);
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, [position, length, go, toggle, before, next]);
+  const offered = <T,>(handler: T) => (length > 0 ? handler : undefined);
+  useKeys({
+    play: offered(toggle),
+    back: offered(() => go(position - 1)),
+    forward: offered(() => go(position + 1)),
+    markBack: offered(() => go(before)),
+    markForward: offered(() => go(next)),
+    start: offered(() => go(0)),
+    end: offered(() => go(length)),
+  });
 }

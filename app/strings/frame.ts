@@ -18,6 +18,58 @@ export const frame = {
     linkTraining: { title: "Link training", question: "What does a link learn, in this tab, in minutes?" },
   },
 
+  depth: {
+    label: "How much to show",
+    names: { learn: "Learn", lab: "Lab" },
+    help: {
+      learn: "Learn: few controls, and a tour of the idea. Lab shows every control.",
+      lab: "Lab: every control. Learn shows few, and a tour of the idea.",
+    },
+  },
+
+  embed: { open: "Open in Twinloop" },
+
+  keys: {
+    open: "What the keys do (?)",
+    title: "Keys",
+    close: "Close",
+    groups: { page: "Everywhere", room: "In this room", run: "Playback", tour: "The tour" },
+    /** As they are printed on keyboards. */
+    names: {
+      " ": "Space",
+      ArrowLeft: "←",
+      ArrowRight: "→",
+      Shift: "Shift",
+      Escape: "Esc",
+      Home: "Home",
+      End: "End",
+      mod: "Ctrl",
+    },
+    actions: {
+      room: "Open a room",
+      sheet: "Show this sheet",
+      depth: "Switch between Learn and Lab",
+      tour: "Begin the tour",
+      why: "Show why two systems beat one",
+      fresh: "Draw something new from a new seed",
+      reset: "Begin again, the same seed",
+      trainStep: "Train one step",
+      trainPause: "Pause the training, or go on",
+      undo: "Take back the last move",
+      stop: "Stop, or let go of what is selected",
+      tourNext: "Next chapter",
+      tourBack: "Chapter before",
+      tourLeave: "Leave the tour; the room stays as it is",
+      play: "Play or pause",
+      back: "One step back",
+      forward: "One step on",
+      markBack: "Back to the last mark",
+      markForward: "On to the next mark",
+      start: "To the start",
+      end: "To the end",
+    },
+  },
+
   roomFailed: {
     what: "This room could not be shown.",
     why: "A part of the page did not arrive, or it failed: perhaps the page was renewed on its server while this tab was open.",

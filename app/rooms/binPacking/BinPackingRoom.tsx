@@ -1,6 +1,6 @@
 /** Why First Fit Decreasing: one list of documents, packed by five algorithms side by side, step by step, and by hand. */
 import { Loader, VisuallyHidden } from "@mantine/core";
-import { useDebouncedValue, useHotkeys } from "@mantine/hooks";
+import { useDebouncedValue } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { bestPacking, martelloTothLowerBound, type StudyOptions } from "../../../src/index";
@@ -9,6 +9,7 @@ import { LaneMark } from "../../components/LaneMark";
 import { usePlayback } from "../../components/playback";
 import { RoomFrame } from "../../components/RoomFrame";
 import { Transport } from "../../components/Transport";
+import { useKeys } from "../../keys";
 import { wantModels } from "../../stores/engineStore";
 import { strings } from "../../strings";
 import classes from "./BinPackingRoom.module.css";
@@ -53,10 +54,7 @@ export function BinPackingRoom() {
     update({ capacity: undefined, algorithms: DEFAULTS.algorithms, grain: DEFAULTS.grain, step: 0 });
     setResets((before) => before + 1);
   };
-  useHotkeys([
-    ["N", newSeed],
-    ["R", reset],
-  ]);
+  useKeys({ fresh: newSeed, reset });
   return (
     <RoomFrame
       title={strings.rooms.binPacking.title}
@@ -134,7 +132,7 @@ function Packed({ documents, capacity, search, pool, update, resets }: PackedPro
   useStepInLink(search.step, playback, update);
   const moment = moments[position - 1];
   const [chosen, setChosen] = useState<number>();
-  useHotkeys([["Escape", () => setChosen(undefined)]]);
+  useKeys({ stop: chosen === undefined ? undefined : () => setChosen(undefined) });
 
   const hand = readHand(written, lengths.length);
   const handBins = binsOfHand(hand, lengths, capacity);

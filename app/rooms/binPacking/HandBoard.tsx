@@ -3,11 +3,11 @@
  * Enter; the arrow keys walk the documents, then the bins. What does not fit is refused with the question that failed.
  */
 import { Button } from "@mantine/core";
-import { useHotkeys } from "@mantine/hooks";
 import { useRef, useState } from "react";
 import type { BestPacking } from "../../../src/index";
 import { Frame } from "../../components/Frame";
 import { formatCount, formatPlural } from "../../format";
+import { useKeys } from "../../keys";
 import { strings } from "../../strings";
 import { HandBin } from "./HandBin";
 import { HandBlock } from "./HandBlock";
@@ -59,7 +59,7 @@ function Board({ lengths, capacity, hand, setHand, rival, best }: HandBoardProps
     setHand(last);
     setMessage(undefined);
   };
-  useHotkeys([["mod+Z", undo]]);
+  useKeys({ undo: past.length > 0 ? undo : undefined });
   const focus = (selector: string) =>
     requestAnimationFrame(() => board.current?.querySelector<HTMLElement>(selector)?.focus());
 

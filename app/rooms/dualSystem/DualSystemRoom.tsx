@@ -1,10 +1,10 @@
 /** The first room: a question is researched by two systems, drawn as it happens. */
-import { useHotkeys } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { LaneMark } from "../../components/LaneMark";
 import { RoomFrame } from "../../components/RoomFrame";
+import { useKeys } from "../../keys";
 import { RESEARCH_AGENT } from "../../models";
 import { useDocuments } from "../../stores/documentsStore";
 import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
@@ -46,9 +46,6 @@ export function DualSystemRoom() {
 
   const update = (change: Partial<RoomSearch>) =>
     void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
-  // Esc works from within fields, where N is a letter.
-  useHotkeys([["Escape", () => (busy ? stop() : clearSelection())]], []);
-  useHotkeys([["N", () => !busy && shippedCorpus(search) && update(freshQuestion())]]);
   const question = world && questionOf(search, world.questions);
   const askNow = () => {
     if (!question) return;
@@ -59,6 +56,11 @@ export function DualSystemRoom() {
   };
 
   const canAsk = question && !hopeless && !taken && !reading ? askNow : undefined;
+  useKeys({
+    stop: busy ? stop : clearSelection,
+    fresh: busy || !shippedCorpus(search) ? undefined : () => update(freshQuestion()),
+    reset: busy ? undefined : canAsk,
+  });
 
   return (
     <>

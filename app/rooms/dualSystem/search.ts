@@ -173,9 +173,15 @@ export function pickPresets(questions: readonly QuestionSummary[], count = 5): n
   return picked.slice(0, count);
 }
 
+/** Of the room's parameters those that say how a run is looked at. */
+const VIEW: readonly string[] = ["step", "tour"];
+
 /** What of the address makes the run, and not how it is looked at. */
 export function runSearch(search: RoomSearch): Partial<RoomSearch> {
-  return { ...search, item: itemOf(search) };
+  const whole = { ...search, item: itemOf(search) };
+  // The router adds what all rooms have in common.
+  const keys = Object.keys(searchSchema.shape).filter((key) => !VIEW.includes(key)) as (keyof RoomSearch)[];
+  return Object.fromEntries(keys.map((key) => [key, whole[key]]));
 }
 
 /** Equal texts are equal runs. */

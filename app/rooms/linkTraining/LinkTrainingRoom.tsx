@@ -1,6 +1,6 @@
 /** What a link learns, in this tab: inner links, then outer ones, on frozen agents. */
 import { Button, VisuallyHidden } from "@mantine/core";
-import { useDocumentVisibility, useHotkeys } from "@mantine/hooks";
+import { useDocumentVisibility } from "@mantine/hooks";
 import { IconHistory } from "@tabler/icons-react";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -10,6 +10,7 @@ import { ErrorCard } from "../../components/ErrorCard";
 import { Panel } from "../../components/Panel";
 import { RoomFrame } from "../../components/RoomFrame";
 import { formatCount } from "../../format";
+import { useKeys } from "../../keys";
 import { RELAY_MODELS } from "../../models";
 import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
@@ -65,10 +66,10 @@ export function LinkTrainingRoom() {
   useWakeLock(isWorking(state));
   const update = (change: Partial<RoomSearch>) =>
     void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
-  useHotkeys([
-    ["S", stepTraining],
-    ["P", () => (state.phase === "paused" ? continueTraining() : pauseTraining())],
-  ]);
+  useKeys({
+    trainStep: state.phase === "paused" ? stepTraining : undefined,
+    trainPause: isLive(state) ? () => (state.phase === "paused" ? continueTraining() : pauseTraining()) : undefined,
+  });
 
   const start = async (stage: TrainingStage) => {
     const step = unfinishedStep(state);
