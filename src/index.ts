@@ -86,6 +86,9 @@ export {
   openLatentModel,
   type RecursionAgent,
   type RecursionSystem,
+  type Ring,
+  type ThinkingModel,
+  thinkingModel,
 } from "./recursion/agent";
 export {
   type AccuracyOf,
@@ -111,13 +114,20 @@ export {
   sequentialPattern,
   type Turn,
 } from "./recursion/pattern";
-export { type PlainSystem, plainEngine, plainLink } from "./recursion/plainEngine";
-export type { SlotFill } from "./recursion/promptBatch";
+export { plainBatch, plainEngine } from "./recursion/plainEngine";
+export { choosePlainLinks, type PlainSystem, plainLinkSystem, TAPE_CHOICES } from "./recursion/plainSystem";
 export { NO_MESSAGE, type Register, SLOT } from "./recursion/prompts";
 export type { Grade, PromptRequest, RecursionQuestion } from "./recursion/question";
 export { RecursionBatch, type TargetRows } from "./recursion/recursionBatch";
 export { type RelayRecursionQuestion, relayQuestion } from "./recursion/relayTask";
-export { type RecursionOptions, type RecursionResult, type RoundAnswers, runRecursion } from "./recursion/run";
+export {
+  type RecursionOptions,
+  type RecursionResult,
+  type RoundAnswers,
+  runPlainRecursion,
+  runRecursion,
+} from "./recursion/run";
+export type { SlotFill } from "./recursion/slottedPrompts";
 export {
   type LatentMessage,
   type Unrolled,

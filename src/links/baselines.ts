@@ -13,6 +13,7 @@ import type { Tape } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
 import { checkWidth, type Link } from "./link";
 import { LinkError } from "./linkConfig";
+import { NOISE_STREAM, noiseRows } from "./noise";
 import { orthonormalProjection, paddingProjection } from "./ridge";
 
 interface Sizes {
@@ -180,8 +181,6 @@ export function zeroLink(sizes: Sizes): Link {
   return linkOf("zero", sizes, [], (hidden) => sizes.tape.zeros("no message", hidden.rows, sizes.outputSize));
 }
 
-const NOISE_STREAM = 0x2015e;
-
 /**
  * Random directions at the length of an embedding, new ones in each call: the same seed and the same calls give the same
  * noise (so do not put it into `Tape.checkpoint`, which calls twice). No gradient flows.
@@ -190,17 +189,9 @@ export function noiseLink(options: Sizes & { embeddingNorm: number; seed: number
   const { tape, outputSize, embeddingNorm, seed } = options;
   checkNorm("noise", embeddingNorm);
   const random = new Random(seed, NOISE_STREAM);
-  return linkOf("noise", options, [], ({ rows }) => {
-    const values = new Float32Array(rows * outputSize);
-    for (let row = 0; row < rows; row++) {
-      const vector = Float64Array.from({ length: outputSize }, () => random.normal());
-      const length = Math.hypot(...vector);
-      for (let i = 0; i < outputSize; i++) {
-        values[row * outputSize + i] = ((vector[i] as number) * embeddingNorm) / length;
-      }
-    }
-    return tape.tensor(values, rows, outputSize, { label: "noise" });
-  });
+  return linkOf("noise", options, [], ({ rows }) =>
+    tape.tensor(noiseRows(random, rows, outputSize, embeddingNorm), rows, outputSize, { label: "noise" }),
+  );
 }
 
 /** Rows of a table that are read back at a time. */

@@ -1,13 +1,18 @@
 /** What an agent's latents pass through, trained or not: see recursiveLink.ts and baselines.ts. */
 import type { Tensor } from "../tensor/tensor";
 
-export interface Link {
+/** What can be said of a link on any engine. */
+export interface LinkSizes {
   /** Width of the hidden states that come in. */
   readonly inputSize: number;
   /** Width of the vectors that go out. */
   readonly outputSize: number;
   /** Multiply-adds of one row's way through its matrices. */
   readonly multiplyAdds: number;
+}
+
+/** A link on the tape. */
+export interface Link extends LinkSizes {
   /**
    * Each row on its own.
    * @param hidden [R, inputSize], hidden states after the final norm

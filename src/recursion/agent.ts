@@ -1,9 +1,9 @@
 /**
- * The agents of a recursion: a language model that also runs on the tape, so that latent thoughts and gradients can
- * pass through it, a role, and an inner link. Agents may differ in width, depth and tokenizer.
+ * The agents of a recursion: a language model that reads vectors and gives hidden states, a role, and an inner link. On
+ * the tape gradients pass as well; on other engines latent thoughts alone. Agents may differ in width, depth, tokenizer.
  */
 import type { Checkpoint } from "../checkpoint/checkpoint";
-import type { Link } from "../links/link";
+import type { Link, LinkSizes } from "../links/link";
 import type { LanguageModel } from "../model/languageModel";
 import { loadWgslModel } from "../model/wgslModel";
 import { DifferentiableDecoder } from "../tensor/decoder";
@@ -23,14 +23,18 @@ export interface EmbeddingNorms {
   high: number;
 }
 
-/** A language model with frozen weights on the tape. Several agents may share one. */
-export interface LatentModel {
+/** A language model that reads vectors and gives hidden states, on any engine. Several agents may share one. */
+export interface ThinkingModel {
   /** Reads and writes text, from the same weights. */
   readonly language: LanguageModel;
-  readonly decoder: DifferentiableDecoder;
   readonly embeddingNorms: EmbeddingNorms;
   /** Length of each row of the input embedding. */
   readonly embeddingLengths: Float32Array;
+}
+
+/** With frozen weights on the tape, so that gradients pass through it. */
+export interface LatentModel extends ThinkingModel {
+  readonly decoder: DifferentiableDecoder;
   /** Bytes of weights and caches, without what the tape holds of a run. */
   readonly liveBytes: number;
   dispose(): void;
@@ -82,10 +86,7 @@ class SharedModel implements LatentModel {
     readonly embeddingLengths: Float32Array,
     private readonly ownBytes: number,
   ) {
-    const sorted = Float32Array.from(embeddingLengths).sort();
-    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number;
-    const mean = sorted.reduce((sum, length) => sum + length, 0) / sorted.length;
-    this.embeddingNorms = { mean, low: at(0.05), high: at(0.95) };
+    this.embeddingNorms = normsOf(embeddingLengths);
   }
 
   get liveBytes(): number {
@@ -100,8 +101,32 @@ class SharedModel implements LatentModel {
   }
 }
 
-/** Rows of a table that are read back at a time. */
+function normsOf(embeddingLengths: Float32Array): EmbeddingNorms {
+  const sorted = Float32Array.from(embeddingLengths).sort();
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] as number;
+  const mean = sorted.reduce((sum, length) => sum + length, 0) / sorted.length;
+  return { mean, low: at(0.05), high: at(0.95) };
+}
+
+/** Rows of a table that are read at a time. */
 const READ_ROWS = 4096;
+
+/**
+ * A model of any engine for latent thoughts without gradients.
+ * @throws RangeError when it cannot read embeddings or gives no hidden states
+ */
+export async function thinkingModel(language: LanguageModel, signal?: AbortSignal): Promise<ThinkingModel> {
+  const { capabilities, config, id } = language;
+  if (!capabilities.embeddingsIn) throw new RangeError(`${id} cannot read embeddings`);
+  if (!capabilities.hiddenStates) throw new RangeError(`${id} gives no hidden states`);
+  const embeddingLengths = new Float32Array(config.vocabSize);
+  for (let start = 0; start < config.vocabSize; start += READ_ROWS) {
+    signal?.throwIfAborted();
+    const ids = Array.from({ length: Math.min(READ_ROWS, config.vocabSize - start) }, (_, i) => start + i);
+    embeddingLengths.set(lengthsOf(await language.embed(ids), config.hiddenSize), start);
+  }
+  return { language, embeddingLengths, embeddingNorms: normsOf(embeddingLengths) };
+}
 
 async function rowLengths(parts: readonly Tensor[]): Promise<Float32Array> {
   const lengths: number[] = [];
@@ -114,42 +139,56 @@ async function rowLengths(parts: readonly Tensor[]): Promise<Float32Array> {
       );
       const values = await block.read();
       block.dispose();
-      for (let row = 0; row < count; row++) {
-        let square = 0;
-        for (let i = row * columns; i < (row + 1) * columns; i++) square += (values[i] as number) ** 2;
-        lengths.push(Math.sqrt(square));
-      }
+      lengths.push(...lengthsOf(values, columns));
     }
   }
   return Float32Array.from(lengths);
 }
 
-export interface RecursionAgent {
+function lengthsOf(values: Float32Array, columns: number): number[] {
+  return Array.from({ length: values.length / columns }, (_, row) => {
+    let square = 0;
+    for (let i = row * columns; i < (row + 1) * columns; i++) square += (values[i] as number) ** 2;
+    return Math.sqrt(square);
+  });
+}
+
+export interface Agent<M extends ThinkingModel = ThinkingModel, L extends LinkSizes = LinkSizes> {
   /** Unique among the agents of a system. */
   id: string;
   /** What its prompt calls it. */
   role: string;
-  model: LatentModel;
+  model: M;
   /** From its hidden states to its own input embeddings. */
-  innerLink: Link;
+  innerLink: L;
 }
 
 /** Agents, who hands on to whom, and the links between them. Belongs to the caller, links and models included. */
-export interface RecursionSystem {
+export interface AgentSystem<M extends ThinkingModel = ThinkingModel, L extends LinkSizes = LinkSizes> {
   pattern: Pattern;
   /** As many as the pattern has roles; the last one writes the answer. */
-  agents: readonly RecursionAgent[];
+  agents: readonly Agent<M, L>[];
   /** One for each edge of the pattern, in its order: from the sender's embeddings to the receiver's. */
-  outerLinks: readonly Link[];
+  outerLinks: readonly L[];
 }
 
-export const widthOf = ({ model }: RecursionAgent): number => model.decoder.config.hiddenSize;
+/** On the tape. */
+export type RecursionAgent = Agent<LatentModel, Link>;
+export type RecursionSystem = AgentSystem<LatentModel, Link>;
+
+/** A system without its links. */
+export interface Ring<M extends ThinkingModel = ThinkingModel> {
+  pattern: Pattern;
+  agents: readonly Omit<Agent<M>, "innerLink">[];
+}
+
+export const widthOf = ({ model }: Pick<Agent, "model">): number => model.language.config.hiddenSize;
 
 /** The tape on which all agents of a system live. */
 export const tapeOf = ({ agents }: RecursionSystem): Tape => (agents[0] as RecursionAgent).model.decoder.tape;
 
 /** @throws RangeError naming the agent, the edge or the link that does not fit */
-export function checkSystem({ pattern, agents, outerLinks }: RecursionSystem): void {
+export function checkSystem({ pattern, agents, outerLinks }: AgentSystem): void {
   planTurns(pattern, 1);
   if (agents.length !== pattern.roles.length) {
     throw new RangeError(`pattern ${pattern.name} has ${pattern.roles.length} agents, not ${agents.length}`);
@@ -157,22 +196,28 @@ export function checkSystem({ pattern, agents, outerLinks }: RecursionSystem): v
   if (outerLinks.length !== pattern.edges.length) {
     throw new RangeError(`pattern ${pattern.name} has ${pattern.edges.length} outer links, not ${outerLinks.length}`);
   }
-  const tape = (agents[0] as RecursionAgent).model.decoder.tape;
   const ids = new Set<string>();
   for (const agent of agents) {
     if (ids.has(agent.id)) throw new RangeError(`agent ${agent.id} is there twice`);
     ids.add(agent.id);
-    if (agent.model.decoder.tape !== tape) throw new RangeError(`agent ${agent.id} lives on another tape`);
     checkSizes(`inner link of ${agent.id}`, agent.innerLink, widthOf(agent), widthOf(agent));
   }
   pattern.edges.forEach(({ from, to }, edge) => {
-    const [sender, reader] = [agents[from] as RecursionAgent, agents[to] as RecursionAgent];
+    const [sender, reader] = [agents[from] as Agent, agents[to] as Agent];
     const label = `outer link from ${sender.id} to ${reader.id}`;
-    checkSizes(label, outerLinks[edge] as Link, widthOf(sender), widthOf(reader));
+    checkSizes(label, outerLinks[edge] as LinkSizes, widthOf(sender), widthOf(reader));
   });
 }
 
-function checkSizes(label: string, { inputSize, outputSize }: Link, from: number, to: number): void {
+/** @throws RangeError naming an agent that lives on another tape than the first */
+export function checkTape(system: RecursionSystem): void {
+  const tape = tapeOf(system);
+  for (const { id, model } of system.agents) {
+    if (model.decoder.tape !== tape) throw new RangeError(`agent ${id} lives on another tape`);
+  }
+}
+
+function checkSizes(label: string, { inputSize, outputSize }: LinkSizes, from: number, to: number): void {
   if (inputSize !== from || outputSize !== to) {
     throw new RangeError(`${label} leads from ${inputSize} to ${outputSize} instead of from ${from} to ${to}`);
   }

@@ -9,8 +9,8 @@ import type { LensEntry } from "../trace/recursionEvents";
 import { type RecursionAgent, tapeOf } from "./agent";
 import { nearestTokens, tokenLens } from "./lens";
 import type { Turn } from "./pattern";
-import type { SlotFill } from "./promptBatch";
 import type { RecursionBatch } from "./recursionBatch";
+import type { SlotFill } from "./slottedPrompts";
 import { type UnrollOptions, unrollSteps } from "./unroll";
 
 /** What an agent is about to read, for all questions of the batch. */

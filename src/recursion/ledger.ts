@@ -2,9 +2,9 @@
 import type { ResearchResult } from "../dual/loop";
 import type { LanguageModel } from "../model/languageModel";
 import type { RecursionLedger } from "../trace/recursionEvents";
-import type { RecursionAgent } from "./agent";
+import type { Agent } from "./agent";
 import { bodyMultiplyAdds, headMultiplyAdds } from "./cost";
-import type { PromptBatch } from "./promptBatch";
+import type { SlottedPrompts } from "./slottedPrompts";
 
 /** What an agent wrote for one question. */
 export interface Written {
@@ -16,7 +16,7 @@ export interface Written {
 export class LedgerMeter {
   private readonly sums = { promptTokens: 0, textTokens: 0, latentSteps: 0, body: 0, head: 0, link: 0, ms: 0 };
   /** Prompts whose beginnings have been charged: they are the same in every round, and read once. */
-  private readonly begun = new Set<PromptBatch>();
+  private readonly begun = new Set<SlottedPrompts>();
 
   constructor(private readonly now: () => number) {}
 
@@ -31,7 +31,7 @@ export class LedgerMeter {
   }
 
   /** An agent read its prompts. @param lengths tokens and vectors of each */
-  read({ model }: RecursionAgent, prompts: PromptBatch, lengths: readonly number[]): void {
+  read({ model }: Agent, prompts: SlottedPrompts, lengths: readonly number[]): void {
     const { config } = model.language;
     const isBegun = this.begun.has(prompts);
     this.begun.add(prompts);
@@ -42,7 +42,7 @@ export class LedgerMeter {
   }
 
   /** One latent step of all questions; the first follows from the prompt itself. */
-  thought({ model, innerLink }: RecursionAgent, lengths: readonly number[], step: number): void {
+  thought({ model, innerLink }: Agent, lengths: readonly number[], step: number): void {
     for (const length of lengths) {
       this.sums.latentSteps++;
       this.sums.link += innerLink.multiplyAdds;
@@ -56,7 +56,7 @@ export class LedgerMeter {
   }
 
   /** An agent wrote. @param lengths of the prompts */
-  wrote({ model }: RecursionAgent, lengths: readonly number[], written: readonly Written[]): void {
+  wrote({ model }: Agent, lengths: readonly number[], written: readonly Written[]): void {
     const { config } = model.language;
     written.forEach(({ tokens }, question) => {
       const length = lengths[question] as number;
@@ -68,11 +68,7 @@ export class LedgerMeter {
   }
 
   /** The last agent answered in the dual-system loop; tokens are those of both systems, without end tokens. */
-  researched(
-    { model }: RecursionAgent,
-    system1: LanguageModel,
-    { answer = "", turns, ledger }: ResearchResult,
-  ): Written {
+  researched({ model }: Agent, system1: LanguageModel, { answer = "", turns, ledger }: ResearchResult): Written {
     const count = ({ config }: LanguageModel, prompt: number, output: number) => {
       this.sums.promptTokens += prompt;
       this.sums.textTokens += output;

@@ -1,8 +1,9 @@
 /** Readings of latent vectors as tokens: what an agent's head makes of a state, and which embeddings are nearest. */
+import type { LanguageModel } from "../model/languageModel";
 import { linear } from "../tensor/ops/linear";
 import type { Tensor } from "../tensor/tensor";
 import type { LensEntry } from "../trace/recursionEvents";
-import type { LatentModel } from "./agent";
+import type { LatentModel, ThinkingModel } from "./agent";
 
 const TOP = 5;
 /** Elements of products that are read back at a time: 16 MiB. */
@@ -11,9 +12,14 @@ const READ_ELEMENTS = 4 * 2 ** 20;
 /** The most probable next tokens at a hidden state, most probable first (the logit lens at the last layer). */
 export async function tokenLens(model: LatentModel, hidden: Float32Array, top = TOP): Promise<LensEntry[]> {
   const [logits] = (await products(model, hidden, model.decoder.tensors.head)) as [Float32Array];
+  return lensOf(model.language, logits, top);
+}
+
+/** The most probable tokens of one row of logits. */
+export function lensOf(language: LanguageModel, logits: Float32Array, top = TOP): LensEntry[] {
   const largest = logits.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);
   const total = logits.reduce((sum, logit) => sum + Math.exp(logit - largest), 0);
-  return topEntries(model, logits, top, (logit) => Math.exp(logit - largest) / total);
+  return topEntries(language, logits, top, (logit) => Math.exp(logit - largest) / total);
 }
 
 /**
@@ -21,13 +27,50 @@ export async function tokenLens(model: LatentModel, hidden: Float32Array, top = 
  * @param vectors [n, hiddenSize]
  */
 export async function nearestTokens(model: LatentModel, vectors: Float32Array, top = TOP): Promise<LensEntry[][]> {
-  const { embeddingLengths, decoder } = model;
-  const { hiddenSize } = decoder.config;
-  return (await products(model, vectors, decoder.tensors.embedding)).map((dots, row) => {
+  return nearestOf(model, vectors, await products(model, vectors, model.decoder.tensors.embedding), top);
+}
+
+/** Tokens whose embeddings are looked up at a time. */
+const LOOKED_UP = 4096;
+
+/** As `nearestTokens`, for a model of any engine. */
+export async function plainNearestTokens(
+  model: ThinkingModel,
+  vectors: Float32Array,
+  top = TOP,
+): Promise<LensEntry[][]> {
+  const { hiddenSize, vocabSize } = model.language.config;
+  const rows = vectors.length / hiddenSize;
+  const dots = Array.from({ length: rows }, () => new Float32Array(vocabSize));
+  for (let start = 0; start < vocabSize; start += LOOKED_UP) {
+    const ids = Array.from({ length: Math.min(LOOKED_UP, vocabSize - start) }, (_, i) => start + i);
+    const table = await model.language.embed(ids);
+    dots.forEach((own, row) => {
+      for (let i = 0; i < ids.length; i++) {
+        let dot = 0;
+        for (let c = 0; c < hiddenSize; c++) {
+          dot += (vectors[row * hiddenSize + c] as number) * (table[i * hiddenSize + c] as number);
+        }
+        own[start + i] = dot;
+      }
+    });
+  }
+  return nearestOf(model, vectors, dots, top);
+}
+
+/** @param products of each vector with all embeddings */
+function nearestOf(
+  { embeddingLengths, language }: ThinkingModel,
+  vectors: Float32Array,
+  products: readonly Float32Array[],
+  top: number,
+): LensEntry[][] {
+  const { hiddenSize } = language.config;
+  return products.map((dots, row) => {
     const length = Math.hypot(...vectors.subarray(row * hiddenSize, (row + 1) * hiddenSize));
     // A vector or an embedding of zeros points nowhere.
     const cosines = dots.map((dot, id) => dot / Math.max(length * (embeddingLengths[id] as number), 1e-30));
-    return topEntries(model, cosines, top, (cosine) => cosine);
+    return topEntries(language, cosines, top, (cosine) => cosine);
   });
 }
 
@@ -70,7 +113,7 @@ async function products(
 }
 
 function topEntries(
-  { language }: LatentModel,
+  language: LanguageModel,
   scores: Float32Array,
   top: number,
   probabilityOf: (score: number) => number,

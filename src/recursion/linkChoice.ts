@@ -23,17 +23,15 @@ import type { Link } from "../links/link";
 import { RidgeFit } from "../links/ridge";
 import type { Tensor } from "../tensor/tensor";
 import type { LinkChoice } from "../trace/recursionEvents";
-import { type LatentModel, type RecursionAgent, type RecursionSystem, tapeOf, widthOf } from "./agent";
+import { type LatentModel, type RecursionAgent, type RecursionSystem, type Ring, tapeOf, widthOf } from "./agent";
 import { commonTokens, embeddingMap } from "./embeddingMap";
 import { planTurns } from "./pattern";
 import type { RecursionQuestion } from "./question";
 import { RecursionBatch } from "./recursionBatch";
+import { checkChoices, innerNoiseSeed, outerNoiseSeed, trainedChoice } from "./trainedChoice";
 
-/** A system without its links. */
-export type UnlinkedSystem = {
-  pattern: RecursionSystem["pattern"];
-  agents: readonly Omit<RecursionAgent, "innerLink">[];
-};
+/** Agents on the tape, without their links. */
+export type UnlinkedSystem = Ring<LatentModel>;
 
 export interface ChooseLinksOptions {
   inner: LinkChoice;
@@ -59,11 +57,8 @@ export interface ChosenLinks {
  * "shuffled", widths without a second link to swap, soft embeddings between different tokenizers
  */
 export async function chooseLinks(system: UnlinkedSystem, options: ChooseLinksOptions): Promise<ChosenLinks> {
-  const { inner, outer } = options;
-  if (inner === "shuffled") {
-    throw new RangeError("inner link: shuffled exchanges whole messages: choose it as the outer link");
-  }
-  checkSwap(options);
+  const { inner, outer, trained } = options;
+  checkChoices(options);
   const made: Link[] = [];
   const keep = (link: Link) => {
     made.push(link);
@@ -72,14 +67,14 @@ export async function chooseLinks(system: UnlinkedSystem, options: ChooseLinksOp
   try {
     const agents: RecursionAgent[] = [];
     for (const [index, agent] of system.agents.entries()) {
-      const trained = ownLinks(inner, options, ({ agents }) => agents.map(({ innerLink }) => innerLink), index);
-      agents.push({ ...agent, innerLink: trained ?? keep(innerLink(agent, inner, index, options)) });
+      const own = trainedChoice(inner, trained, ({ agents }) => agents.map(({ innerLink }) => innerLink), index);
+      agents.push({ ...agent, innerLink: own ?? keep(innerLink(agent, inner, index, options)) });
     }
     const outerLinks: Link[] = [];
     for (const [index, edge] of system.pattern.edges.entries()) {
-      const trained = ownLinks(outer, options, ({ outerLinks }) => outerLinks, index);
+      const own = trainedChoice(outer, trained, ({ outerLinks }) => outerLinks, index);
       const ends = [agents[edge.from], agents[edge.to]] as [RecursionAgent, RecursionAgent];
-      outerLinks.push(trained ?? keep(await outerLink(ends, outer, index, options)));
+      outerLinks.push(own ?? keep(await outerLink(ends, outer, index, options)));
     }
     return {
       system: { pattern: system.pattern, agents, outerLinks },
@@ -93,38 +88,6 @@ export async function chooseLinks(system: UnlinkedSystem, options: ChooseLinksOp
     throw error;
   }
 }
-
-/** A link of the trained system, where the choice takes one. */
-function ownLinks(
-  choice: LinkChoice,
-  { trained }: ChooseLinksOptions,
-  linksOf: (system: RecursionSystem) => readonly Link[],
-  index: number,
-): Link | undefined {
-  if (choice !== "trained" && choice !== "shuffled" && choice !== "swapped") return undefined;
-  if (!trained) throw new RangeError(`links: ${choice} takes trained links, and there are none`);
-  const links = linksOf(trained);
-  const own = links[index] as Link;
-  return choice === "swapped" ? (partnerOf(links, index) ?? own) : own;
-}
-
-/** The next link of the same widths; undefined for one that is alone in its widths. */
-function partnerOf(links: readonly Link[], index: number): Link | undefined {
-  const own = links[index] as Link;
-  const others = [...links.slice(index + 1), ...links.slice(0, index)];
-  return others.find((other) => sameSizes(own, other));
-}
-
-/** @throws RangeError when no link has another one of its widths to change places with */
-function checkSwap({ inner, outer, trained }: ChooseLinksOptions): void {
-  if (!trained || (inner !== "swapped" && outer !== "swapped")) return;
-  const innerLinks = trained.agents.map((agent) => agent.innerLink);
-  const groups = [...(inner === "swapped" ? [innerLinks] : []), ...(outer === "swapped" ? [trained.outerLinks] : [])];
-  if (groups.some((links) => links.some((_, index) => partnerOf(links, index)))) return;
-  throw new RangeError("links: swapped needs two links of the same widths, and all differ");
-}
-
-const sameSizes = (a: Link, b: Link) => a.inputSize === b.inputSize && a.outputSize === b.outputSize;
 
 function innerLink(
   { id, model }: Pick<RecursionAgent, "id" | "model">,
@@ -148,7 +111,7 @@ function innerLink(
     case "zero":
       return zeroLink(sizes);
     case "noise":
-      return noiseLink({ ...sizes, embeddingNorm, seed: noiseSeed(seed, index) });
+      return noiseLink({ ...sizes, embeddingNorm, seed: innerNoiseSeed(seed, index) });
     default:
       throw new RangeError(`inner link of ${id}: ${choice} is no link of one agent`);
   }
@@ -178,13 +141,11 @@ async function outerLink(
     case "zero":
       return zeroLink(sizes);
     case "noise":
-      return noiseLink({ ...sizes, embeddingNorm, seed: noiseSeed(seed, 64 + index) });
+      return noiseLink({ ...sizes, embeddingNorm, seed: outerNoiseSeed(seed, index) });
     default:
       throw new RangeError(`outer link from ${sender.id} to ${reader.id}: ${choice} is not known`);
   }
 }
-
-const noiseSeed = (seed: number, index: number) => (seed * 1009 + index) % 2 ** 32;
 
 async function outerMatrix(from: LatentModel, to: LatentModel): Promise<Float64Array> {
   if (from !== to) return embeddingMap(from, to);

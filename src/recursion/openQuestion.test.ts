@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { byteTokenizer } from "../dual/scriptedModel";
 import { openQuestion } from "./openQuestion";
 import { deliberationPattern, distillationPattern, mixturePattern, type Pattern, sequentialPattern } from "./pattern";
-import { cutPrompt } from "./promptBatch";
 import { SLOT } from "./prompts";
+import { cutPrompt } from "./slottedPrompts";
 
 const patterns: Pattern[] = [sequentialPattern(), mixturePattern(), distillationPattern(), deliberationPattern()];
 const search = { name: "search", description: "finds", parameters: { type: "object" } };

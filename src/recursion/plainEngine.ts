@@ -2,62 +2,38 @@
  * The latent loop over plain arrays, for language models that give hidden states but do not run on the tape (another
  * engine, for instance). It keeps no cache: every latent step reads its prompt anew. Inference only.
  */
-
-import { isResidual } from "../links/linkConfig";
-import type { StoredLink } from "../links/release";
+import type { PlainLink } from "../links/plainLinks";
 import type { LanguageModel, SequenceInput } from "../model/languageModel";
-import { linkForward } from "../reference/link";
+import type { LensEntry } from "../trace/recursionEvents";
+import { widthOf } from "./agent";
 import type { LatentEngine, LatentStep, PromptView } from "./latentEngine";
+import { lensOf, plainNearestTokens } from "./lens";
 import { type Pattern, planTurns } from "./pattern";
-import { type CutPrompt, cutPrompt } from "./promptBatch";
+import type { PlainSystem } from "./plainSystem";
 import { NO_MESSAGE, type Register } from "./prompts";
 import type { RecursionQuestion } from "./question";
+import { QuestionBatch } from "./questionBatch";
+import { SlottedPrompts } from "./slottedPrompts";
 
-/** What a link does to rows of vectors, [n, inputSize] to [n, outputSize]. */
-export type RowsFunction = (rows: Float32Array) => Float32Array | Promise<Float32Array>;
+/** What it runs on: questions before a system of any engine. */
+export type PlainBatch = QuestionBatch<PlainSystem>;
 
-/** A link on the CPU, in f64 and without a device. */
-export function plainLink({ config, tensors }: StoredLink): RowsFunction {
-  const weights = new Map(tensors.map(({ name, values }) => [name, Float64Array.from(values)]));
-  const { kind, form, inputSize, outputSize } = config;
-  const link = { inputSize, outputSize, addsInput: kind === "inner" && isResidual(form), weights };
-  return (rows) => Float32Array.from(linkForward(link, Float64Array.from(rows)));
+export function plainBatch(system: PlainSystem, questions: readonly RecursionQuestion[], register: Register = "note") {
+  return new QuestionBatch(system, questions, register, (_, cut) => new SlottedPrompts(cut));
 }
 
-export interface PlainSystem {
-  pattern: Pattern;
-  /** Each model needs the capabilities `embeddingsIn` and `hiddenStates`. */
-  agents: readonly { id: string; language: LanguageModel; innerLink: RowsFunction }[];
-  /** One for each edge of the pattern. */
-  outerLinks: readonly RowsFunction[];
-}
-
-/**
- * The engine for a batch of questions. Lens and nearest tokens are left empty: no head is at hand.
- * @throws RangeError for a model that cannot read embeddings or give hidden states
- */
-export function plainEngine(
-  { pattern, agents, outerLinks }: PlainSystem,
-  questions: readonly RecursionQuestion[],
-  register: Register = "note",
-): LatentEngine {
-  for (const { id, language } of agents) {
-    const { embeddingsIn, hiddenStates } = language.capabilities;
-    if (!embeddingsIn) throw new RangeError(`agent ${id}: ${language.id} cannot read embeddings`);
-    if (!hiddenStates) throw new RangeError(`agent ${id}: ${language.id} gives no hidden states`);
-  }
+/** The engine for a batch of questions. */
+export function plainEngine(batch: PlainBatch): LatentEngine {
+  const { questions, system } = batch;
+  const { pattern, agents, outerLinks } = system;
+  const agentOf = (index: number) => agents[index] as PlainSystem["agents"][number];
 
   /** Of each question [rows, hiddenSize]: the prompt with messages in its slots; undefined stands for no message. */
   async function promptRows(agent: number, round: number, messages: readonly (Float32Array[] | undefined)[]) {
-    const { language } = agents[agent] as PlainSystem["agents"][number];
-    const { tokenizer } = language;
-    const cut = questions.map((question): CutPrompt => {
-      const request = { agent, round, register };
-      return cutPrompt(tokenizer, question.messages(request), question.template?.(request));
-    });
-    const nobody = await language.embed(tokenizer.encode(NO_MESSAGE));
+    const { language } = agentOf(agent).model;
+    const nobody = await language.embed(language.tokenizer.encode(NO_MESSAGE));
     const rows: Float32Array[] = [];
-    for (const [question, { pieces }] of cut.entries()) {
+    for (const [question, { pieces }] of batch.prompts(agent, round).prompts.entries()) {
       const parts: Float32Array[] = [];
       for (const [i, piece] of pieces.entries()) {
         if (i > 0) parts.push(messages[i - 1]?.[question] ?? nobody);
@@ -82,7 +58,8 @@ export function plainEngine(
       /** By edge, for each question [latentSteps, width]. */
       const sent = new Map<number, Float32Array[]>();
       for (const turn of planTurns(pattern, rounds)) {
-        const { language, innerLink } = agents[turn.agent] as PlainSystem["agents"][number];
+        const { model, innerLink } = agentOf(turn.agent);
+        const { language } = model;
         const { hiddenSize } = language.config;
         const messages = turn.reads.map(({ edge }) => {
           const message = sent.get(edge);
@@ -95,11 +72,12 @@ export function plainEngine(
         const inputs = [...rows];
         const thoughts: Float32Array[][] = questions.map(() => []);
         for (let step = 0; step < latentSteps; step++) {
+          const read = [...inputs];
           const hidden = await language.forward(
             inputs.map((embeddings) => ({ embeddings })),
             { output: "hidden", lastOnly: true },
           );
-          const next = split(await innerLink(joined(hidden)), hiddenSize);
+          const next = split(innerLink.apply(joined(hidden)), hiddenSize);
           next.forEach((thought, question) => {
             thoughts[question]?.push(thought);
             inputs[question] = joined([inputs[question] as Float32Array, thought]);
@@ -111,15 +89,20 @@ export function plainEngine(
             read: async (question) => ({
               hidden: hidden[question] as Float32Array,
               thought: next[question] as Float32Array,
-              lens: [],
+              lens: await lensAfter(language, read[question] as Float32Array),
             }),
           };
         }
         for (const edge of turn.sends) {
           const { from, to } = pattern.edges[edge] as Pattern["edges"][number];
-          const width = (agents[to] as PlainSystem["agents"][number]).language.config.hiddenSize;
-          const vectors = await (outerLinks[edge] as RowsFunction)(joined(thoughts.flat()));
-          const message = split(vectors, latentSteps * width);
+          const reader = agentOf(to);
+          const width = widthOf(reader);
+          // Step by step, as on the tape: what draws random numbers draws the same ones.
+          const inOrder = Array.from({ length: latentSteps }, (_, step) => thoughts.map((own) => own[step]));
+          const vectors = split((outerLinks[edge] as PlainLink).apply(joined(inOrder.flat() as Float32Array[])), width);
+          const message = questions.map((_, question) =>
+            joined(vectors.filter((_, row) => row % questions.length === question)),
+          );
           sent.set(edge, message);
           yield {
             type: "message",
@@ -127,13 +110,22 @@ export function plainEngine(
             edge,
             from,
             to,
-            read: async (question) => ({ vectors: split(message[question] as Float32Array, width), nearest: [] }),
+            async read(question) {
+              const rows = message[question] as Float32Array;
+              return { vectors: split(rows, width), nearest: await plainNearestTokens(reader.model, rows) };
+            },
           };
         }
       }
     },
     settle: async () => {},
   };
+}
+
+/** What the head makes of the state after a sequence: another pass, because engines give states or logits. */
+async function lensAfter(language: LanguageModel, embeddings: Float32Array): Promise<LensEntry[]> {
+  const [logits] = await language.forward([{ embeddings }], { output: "logits", lastOnly: true });
+  return lensOf(language, logits as Float32Array);
 }
 
 function joined(parts: readonly Float32Array[]): Float32Array {

@@ -1,80 +1,23 @@
 /**
- * Prompts with slots, tokenized and read by one agent for a batch of questions. The chat template is rendered with the
- * slot markers inside, cut at them, and each piece is tokenized on its own; messages come in between without any
- * delimiter, at contiguous positions (RecursiveMAS, released code). What stands before the first slot is computed once,
- * without gradients, and continued as often as wanted.
+ * Prompts with slots, read by one agent on the tape. What stands before the first slot is computed once, without
+ * gradients, and continued as often as wanted.
  */
 import type { DifferentiableDecoder } from "../tensor/decoder";
 import { KeyCache } from "../tensor/keyCache";
 import { concatRows, gatherRows } from "../tensor/ops/rows";
 import type { Tensor } from "../tensor/tensor";
-import type { ChatMessage, ChatTemplateOptions, ModelTokenizer } from "../text/tokenizer";
-import { SLOT } from "./prompts";
-
-/** A rendered prompt, cut at its slots. */
-export interface CutPrompt {
-  /** With the slot markers. */
-  text: string;
-  /** Token ids before, between and after the slots: one piece more than there are slots. */
-  pieces: readonly (readonly number[])[];
-}
-
-/**
- * Renders a conversation through the agent's own chat template and cuts it at its slots.
- * @throws RangeError when nothing stands before the first slot; CheckpointError without a chat template
- */
-export function cutPrompt(
-  tokenizer: ModelTokenizer,
-  messages: readonly ChatMessage[],
-  options: Pick<ChatTemplateOptions, "tools" | "enableThinking"> = {},
-): CutPrompt {
-  const text = tokenizer.renderChat(messages, { enableThinking: false, ...options });
-  const pieces = text.split(SLOT).map((piece) => tokenizer.encode(piece));
-  if (pieces[0]?.length === 0) throw new RangeError("prompt: no token stands before the first slot");
-  return { text, pieces };
-}
-
-/**
- * What fills one slot in the prompts of a batch.
- * - ids: a text for each question;
- * - vectors: latent messages [count * questions, hiddenSize], row `step * questions + question`. With `order`, question
- *   i gets the message of question `order[i]`.
- */
-export type SlotFill =
-  | { kind: "ids"; ids: readonly (readonly number[])[] }
-  | { kind: "vectors"; vectors: Tensor; count: number; order?: readonly number[] };
+import { type CutPrompt, type Place, type SlotFill, SlottedPrompts, tokenPlace } from "./slottedPrompts";
 
 /** Prompts of one agent for a batch of questions. All tensors that methods return belong to the tape's current scope. */
-export class PromptBatch {
+export class PromptBatch extends SlottedPrompts {
   private beginnings: KeyCache | undefined;
 
   /** @throws RangeError when the prompts have different numbers of slots */
   constructor(
     readonly decoder: DifferentiableDecoder,
-    readonly prompts: readonly CutPrompt[],
+    prompts: readonly CutPrompt[],
   ) {
-    const odd = prompts.findIndex(({ pieces }) => pieces.length !== prompts[0]?.pieces.length);
-    if (odd >= 0) throw new RangeError(`prompt ${odd} has ${(prompts[odd] as CutPrompt).pieces.length - 1} slots`);
-  }
-
-  get size(): number {
-    return this.prompts.length;
-  }
-
-  get slots(): number {
-    return (this.prompts[0] as CutPrompt).pieces.length - 1;
-  }
-
-  /** Ids before the first slot; a prompt without slots leaves its last token to be read anew. */
-  beginning(question: number): readonly number[] {
-    const { pieces } = this.prompts[question] as CutPrompt;
-    const first = pieces[0] as readonly number[];
-    return pieces.length > 1 || first.length < 2 ? first : first.slice(0, -1);
-  }
-
-  /** Rows of each whole prompt: tokens and vectors. */
-  lengths(fills: readonly SlotFill[]): number[] {
-    return this.prompts.map((_, question) => this.beginning(question).length + this.after(question, fills).length);
+    super(prompts);
   }
 
   /** A cache that ends before the first slot; the beginnings are computed once. The caller disposes of it. */
@@ -134,44 +77,9 @@ export class PromptBatch {
     return this.assemble(places, fills);
   }
 
-  /** The whole prompt of a question as ids. @throws RangeError when a slot is filled with vectors */
-  ids(question: number, fills: readonly SlotFill[]): number[] {
-    const rest = this.after(question, fills).map((place) => {
-      if (place.slot !== undefined) throw new RangeError(`slot ${place.slot} holds latent vectors`);
-      return place.row;
-    });
-    return [...this.beginning(question), ...rest];
-  }
-
-  dispose(): void {
+  override dispose(): void {
     this.beginnings?.dispose();
     this.beginnings = undefined;
-  }
-
-  private after(question: number, fills: readonly SlotFill[], tail: readonly number[] = []): Place[] {
-    if (fills.length !== this.slots) throw new RangeError(`${fills.length} fillings for ${this.slots} slots`);
-    const { pieces } = this.prompts[question] as CutPrompt;
-    const begun = this.beginning(question).length;
-    const first = (pieces[0] as readonly number[]).slice(begun).map(tokenPlace);
-    const others = fills.flatMap((fill, slot) => [
-      ...this.filling(question, fill, slot),
-      ...(pieces[slot + 1] as readonly number[]).map(tokenPlace),
-    ]);
-    return [...first, ...others, ...tail.map(tokenPlace)];
-  }
-
-  private filling(question: number, fill: SlotFill, slot: number): Place[] {
-    if (fill.kind === "ids") {
-      const ids = fill.ids[question];
-      if (!ids) throw new RangeError(`slot ${slot}: ${fill.ids.length} texts for ${this.size} questions`);
-      return ids.map(tokenPlace);
-    }
-    const { vectors, count, order } = fill;
-    if (vectors.rows !== count * this.size) {
-      throw new RangeError(`slot ${slot}: ${vectors.rows} vectors instead of ${count} for ${this.size} questions`);
-    }
-    const source = order ? (order[question] as number) : question;
-    return Array.from({ length: count }, (_, step) => ({ slot, row: step * this.size + source }));
   }
 
   private assemble(places: readonly Place[], fills: readonly SlotFill[]): Tensor {
@@ -194,11 +102,3 @@ export class PromptBatch {
     });
   }
 }
-
-/** Where a row of a prompt comes from: a vector of a slot's filling, or, without a slot, a token's embedding. */
-interface Place {
-  slot?: number;
-  row: number;
-}
-
-const tokenPlace = (row: number): Place => ({ row });

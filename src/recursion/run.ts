@@ -7,14 +7,17 @@ import { neutralizeControls } from "../dual/neutral";
 import type { SamplingOptions } from "../model/languageModel";
 import { randomU32 } from "../random/random";
 import type { LinkChoice, Passing, RecursionEvent, RecursionLedger, RecursionSink } from "../trace/recursionEvents";
-import { type RecursionAgent, type RecursionSystem, widthOf } from "./agent";
+import { type Agent, type RecursionSystem, widthOf } from "./agent";
 import { type LatentEngine, type LatentStep, type PromptView, tapeEngine } from "./latentEngine";
 import { LedgerMeter, type Written } from "./ledger";
 import { planTurns, type Turn } from "./pattern";
-import type { SlotFill } from "./promptBatch";
+import { plainBatch, plainEngine } from "./plainEngine";
+import type { PlainSystem } from "./plainSystem";
 import type { Register } from "./prompts";
 import type { Grade, RecursionQuestion } from "./question";
+import type { QuestionBatch } from "./questionBatch";
 import { RecursionBatch } from "./recursionBatch";
+import type { SlotFill } from "./slottedPrompts";
 import { answerWithTools, type ToolStage } from "./toolStage";
 
 export const DEFAULT_MAX_TOKENS = 64;
@@ -44,8 +47,6 @@ export interface RecursionOptions {
   task?: string;
   signal?: AbortSignal;
   onEvent?: RecursionSink;
-  /** Instead of the tape. */
-  engine?: (batch: RecursionBatch) => LatentEngine;
   /** Milliseconds of any origin. Default performance.now. */
   now?: () => number;
 }
@@ -72,10 +73,32 @@ export interface RecursionResult {
  * reason "error", an abort with "stopped". What was allocated is given back.
  * @throws RangeError for a bad option or a system that does not fit, before the run starts
  */
-export async function runRecursion(
+export function runRecursion(
   system: RecursionSystem,
   questions: readonly RecursionQuestion[],
   options: RecursionOptions,
+): Promise<RecursionResult> {
+  return finish(options, (register) => {
+    const batch = new RecursionBatch(system, questions, register);
+    return { batch, engine: tapeEngine(batch) };
+  });
+}
+
+/** As `runRecursion`, for agents of any engine: the same prompts, the same events, without the tape. */
+export function runPlainRecursion(
+  system: PlainSystem,
+  questions: readonly RecursionQuestion[],
+  options: RecursionOptions,
+): Promise<RecursionResult> {
+  return finish(options, (register) => {
+    const batch = plainBatch(system, questions, register);
+    return { batch, engine: plainEngine(batch) };
+  });
+}
+
+async function finish(
+  options: RecursionOptions,
+  begin: (register: Register) => { batch: QuestionBatch; engine: LatentEngine },
 ): Promise<RecursionResult> {
   for (const name of ["rounds", "latentSteps", "maxTokens", "messageTokens"] as const) {
     const value = options[name];
@@ -83,10 +106,9 @@ export async function runRecursion(
       throw new RangeError(`${name} must be a positive integer; got ${value}`);
     }
   }
-  const register = options.register ?? (options.passing === "text" ? "sentences" : "note");
-  const batch = new RecursionBatch(system, questions, register);
+  const { batch, engine } = begin(options.register ?? (options.passing === "text" ? "sentences" : "note"));
   try {
-    return await new Run(batch, options).finish();
+    return await new Run(batch, engine, options).finish();
   } finally {
     batch.dispose();
   }
@@ -101,18 +123,17 @@ class Run {
   private readonly now: () => number;
   private readonly start: number;
   private readonly meter: LedgerMeter;
-  private readonly engine: LatentEngine;
   private readonly rounds: RoundAnswers[] = [];
   private writes = 0;
 
   constructor(
-    private readonly batch: RecursionBatch,
+    private readonly batch: QuestionBatch,
+    private readonly engine: LatentEngine,
     private readonly options: RecursionOptions,
   ) {
     this.now = options.now ?? (() => performance.now());
     this.start = this.now();
     this.meter = new LedgerMeter(this.now);
-    this.engine = (options.engine ?? tapeEngine)(batch);
   }
 
   async finish(): Promise<RecursionResult> {
@@ -303,8 +324,8 @@ class Run {
     this.emit(type === "answerPeek" ? { type, round, ...first } : { type, round, ...first, tokens });
   }
 
-  private agent(index: number): RecursionAgent {
-    return this.batch.system.agents[index] as RecursionAgent;
+  private agent(index: number): Agent {
+    return this.batch.system.agents[index] as Agent;
   }
 
   /** @throws RangeError naming the agent whose prompt leaves no room */

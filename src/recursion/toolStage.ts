@@ -7,10 +7,10 @@
 import { DEFAULT_MAX_TURNS, type ResearchOptions, type ResearchResult, research } from "../dual/loop";
 import type { SamplingOptions } from "../model/languageModel";
 import type { TraceEvent } from "../trace/events";
-import type { RecursionAgent } from "./agent";
+import type { Agent } from "./agent";
 import type { PromptView } from "./latentEngine";
 import { SLOT } from "./prompts";
-import type { RecursionBatch } from "./recursionBatch";
+import type { QuestionBatch } from "./questionBatch";
 import { LATENT_MARKER, slottedModel } from "./slottedModel";
 
 /** Turns of the last agent by default: five calls and an answer. */
@@ -31,13 +31,13 @@ export interface ToolStageHooks {
  * @throws whatever an engine throws
  */
 export async function answerWithTools(
-  batch: RecursionBatch,
+  batch: QuestionBatch,
   round: number,
   prompt: PromptView,
   { sampling, signal, onEvent, ...stage }: ToolStage & ToolStageHooks,
 ): Promise<ResearchResult[]> {
   const agent = batch.system.agents.length - 1;
-  const { language } = (batch.system.agents[agent] as RecursionAgent).model;
+  const { language } = (batch.system.agents[agent] as Agent).model;
   const results = batch.questions.map(async (question, index) => {
     const messages = question.messages({ agent, round, register: batch.register });
     const asked = messages.filter(({ role }) => role === "user").map(({ content }) => content);

@@ -19,8 +19,9 @@ import { concatRows, gatherRows } from "../tensor/ops/rows";
 import type { Tensor } from "../tensor/tensor";
 import { type RecursionAgent, tapeOf } from "./agent";
 import { planTurns, type Turn } from "./pattern";
-import type { PromptBatch, SlotFill } from "./promptBatch";
+import type { PromptBatch } from "./promptBatch";
 import type { RecursionBatch } from "./recursionBatch";
+import type { SlotFill } from "./slottedPrompts";
 
 export interface UnrollOptions {
   rounds: number;

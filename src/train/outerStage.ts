@@ -6,10 +6,10 @@
  */
 import { Random } from "../random/random";
 import type { RecursionAgent, RecursionSystem } from "../recursion/agent";
-import type { SlotFill } from "../recursion/promptBatch";
 import type { RecursionQuestion } from "../recursion/question";
 import { RecursionBatch } from "../recursion/recursionBatch";
 import { type RoundAnswers, runRecursion } from "../recursion/run";
+import type { SlotFill } from "../recursion/slottedPrompts";
 import { type LatentMessage, unrollSteps } from "../recursion/unroll";
 import { add, scale } from "../tensor/ops/elementwise";
 import { cosineLoss, crossEntropy } from "../tensor/ops/losses";

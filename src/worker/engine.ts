@@ -5,7 +5,7 @@
 
 import type { FileSource } from "../corpus/source";
 import type { PythonRunner } from "../dual/tools/python";
-import type { LatentModel } from "../recursion/agent";
+import type { ThinkingModel } from "../recursion/agent";
 import type { TraceEvent } from "../trace/events";
 import type { RecursionEvent } from "../trace/recursionEvents";
 import type { CorpusId } from "../world/world";
@@ -84,7 +84,7 @@ export class Engine implements EngineApi {
       readCMap,
     );
     this.training = new TrainingDesk(
-      (spec) => this.recursions.ring(spec),
+      (spec) => this.recursions.tapeRing(spec, "links are trained by gradients, and gradients are computed"),
       this.links,
       archive,
       (message) => this.port?.postMessage(message),
@@ -299,7 +299,7 @@ export class Engine implements EngineApi {
     }
   }
 
-  private latentModel(id: string): LatentModel {
+  private latentModel(id: string): ThinkingModel {
     const { latent } = this.desk.model(id);
     if (!latent) throw new EngineError("textOnly", `the model ${id} was loaded for text only`);
     return latent;

@@ -4,7 +4,7 @@
  */
 import type { Engine } from "../model/engines";
 import type { LanguageModel } from "../model/languageModel";
-import type { LatentModel } from "../recursion/agent";
+import type { ThinkingModel } from "../recursion/agent";
 import { meteredFetch } from "./downloadMeter";
 import type {
   DeviceInfo,
@@ -28,8 +28,8 @@ export interface LoadHooks {
 
 export interface LoadedModel {
   model: LanguageModel;
-  /** The same weights for latent thoughts, where they were asked for and the engine can do it. */
-  latent?: LatentModel;
+  /** The same weights for latent thoughts, where they were asked for and the model can do it; on the tape, if ours. */
+  latent?: ThinkingModel;
   info: ModelInfo;
   dispose(): void;
 }

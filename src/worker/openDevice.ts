@@ -9,7 +9,7 @@ import { loadWgslModel } from "../model/wgslModel";
 import { openOnnxExport, openOnnxModel } from "../onnx/browserModels";
 import type { OnnxProvider } from "../onnx/runtime";
 import { wasmThreads } from "../onnx/threads";
-import { openLatentModel } from "../recursion/agent";
+import { openLatentModel, thinkingModel } from "../recursion/agent";
 import { Tape } from "../tensor/tape";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
 import type { ModelInfo, ModelSource } from "./loadProtocol";
@@ -38,13 +38,41 @@ export function deviceOf(gpu: Gpu): OpenDevice {
 async function loadOurs(tape: Tape, source: ModelSource, hooks: LoadHooks): Promise<LoadedModel> {
   const { id, latent = false, weights = "stored" } = source;
   const { checkpoint, tokenizer, signal } = await openFiles(source, hooks);
-  if (latent) {
+  if (latent && weights === "stored") {
     const model = await openLatentModel({ id, tape, checkpoint, tokenizer, signal });
-    const info = infoOf("wgsl", source, model.language, { latent: true, gradients: true });
+    const info = {
+      ...infoOf("wgsl", source, model.language),
+      latent: true,
+      gradients: true,
+      liveBytes: model.liveBytes,
+    };
     return { model: model.language, latent: model, info, dispose: () => model.dispose() };
   }
-  const model = await loadWgslModel({ id, gpu: tape.gpu, checkpoint, tokenizer, signal, quantization: weights });
-  return { model, info: infoOf("wgsl", source, model), dispose: () => model.dispose() };
+  // The tape takes weights as they are stored; in fewer bits thoughts pass through the plain loop.
+  return loadedFrom(
+    "wgsl",
+    source,
+    await loadWgslModel({ id, gpu: tape.gpu, checkpoint, tokenizer, signal, quantization: weights }),
+    signal,
+  );
+}
+
+/** What a model of any engine can do: text, and where it was asked for and can be, latent thoughts. */
+async function loadedFrom(
+  engine: Engine,
+  source: ModelSource,
+  model: LanguageModel,
+  signal: AbortSignal,
+): Promise<LoadedModel> {
+  const { embeddingsIn, hiddenStates } = model.capabilities;
+  try {
+    const latent = source.latent && embeddingsIn && hiddenStates ? await thinkingModel(model, signal) : undefined;
+    const info = { ...infoOf(engine, source, model), latent: latent !== undefined };
+    return { model, info, dispose: () => model.dispose(), ...(latent && { latent }) };
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
 }
 
 async function openOnnx(provider: OnnxProvider, engine: Engine): Promise<OpenDevice> {
@@ -94,7 +122,7 @@ async function loadOnnx(
   const { checkpoint, tokenizer } = await openFiles(source, hooks);
   const format = weights === "stored" ? "f32" : weights;
   const model = await openOnnxModel(provider, { id, checkpoint, tokenizer, signal, weights: format });
-  return { model, info: infoOf(engine, source, model), dispose: () => model.dispose() };
+  return loadedFrom(engine, source, model, signal);
 }
 
 async function openFiles({ origin, id }: ModelSource, { signal, fetchFile }: LoadHooks) {
@@ -107,11 +135,10 @@ function infoOf(
   engine: Engine,
   { id, weights = "stored" }: ModelSource,
   { config, liveBytes }: Pick<LanguageModel, "config" | "liveBytes">,
-  { latent, gradients } = { latent: false, gradients: false },
 ): ModelInfo {
   const { layers, hiddenSize, vocabSize, maxPositions } = config;
   const sizes = { parameters: parametersOf(config), layers, hiddenSize, vocabSize, maxPositions };
-  return { id, engine, weights, ...sizes, latent, gradients, liveBytes };
+  return { id, engine, weights, ...sizes, latent: false, gradients: false, liveBytes };
 }
 
 /** Of the decoder of a configuration, which is all that any of its checkpoints and exports holds. */

@@ -1,13 +1,17 @@
 /** Recursions, evaluations and readings of embeddings for the engine: questions of relay for a ring of loaded models. */
+
+import type { LinkSet } from "../links/linkSet";
 import { shuffleMessages } from "../links/shuffle";
-import type { LatentModel } from "../recursion/agent";
+import type { Ring, ThinkingModel } from "../recursion/agent";
 import { conditionOf, evaluateRecursion, needsTraining } from "../recursion/evaluate";
 import { chooseLinks, fitInnerLinks, type UnlinkedSystem } from "../recursion/linkChoice";
-import { type LinkedSystem, linkSystem } from "../recursion/linkSetSystem";
+import { linkSystem } from "../recursion/linkSetSystem";
 import { sequentialPattern } from "../recursion/pattern";
+import { choosePlainLinks, plainLinkSystem, TAPE_CHOICES } from "../recursion/plainSystem";
+import type { RecursionQuestion } from "../recursion/question";
 import { relayEvaluationQuestions, relayFitQuestions } from "../recursion/relayEvaluation";
 import { relayQuestion } from "../recursion/relayTask";
-import { type RecursionResult, runRecursion } from "../recursion/run";
+import { type RecursionOptions, type RecursionResult, runPlainRecursion, runRecursion } from "../recursion/run";
 import type { LinkChoice, RecursionEvent, RecursionLedger } from "../trace/recursionEvents";
 import type { LinkShelf } from "./linkShelf";
 import { EngineError } from "./problems";
@@ -30,16 +34,31 @@ export class RecursionDesk {
   private fit: { key: string; matrices: readonly Float64Array[] } | undefined;
 
   constructor(
-    private readonly modelOf: (id: string) => LatentModel,
+    private readonly modelOf: (id: string) => ThinkingModel,
     private readonly shelf: LinkShelf,
   ) {}
 
-  /** The agents of a ring, without links. @throws EngineError when a model is not loaded */
-  ring({ agents }: RingSpec): UnlinkedSystem {
+  /** The agents of a ring, without links. @throws EngineError when a model is not loaded, or for text only */
+  private ring({ agents }: RingSpec): Ring {
     return {
       pattern: sequentialPattern(agents.map(({ role }) => role)),
       agents: agents.map(({ id, role, model }) => ({ id, role, model: this.modelOf(model) })),
     };
+  }
+
+  /**
+   * As `ring`, on the tape.
+   * @param purpose what is to be done there, as the beginning of a sentence
+   * @throws EngineError also naming a model on another engine
+   */
+  tapeRing(spec: RingSpec, purpose: string): UnlinkedSystem {
+    const ring = this.ring(spec);
+    if (isOnTape(ring)) return ring;
+    const other = ring.agents.find(({ model }) => !("decoder" in model));
+    throw new EngineError(
+      "needsWebGpu",
+      `${purpose} on the tape, which our own engine has; ${other?.model.language.id} runs on another one`,
+    );
   }
 
   /** @throws EngineError for links that are missing or do not fit; RangeError for a bad request */
@@ -49,35 +68,48 @@ export class RecursionDesk {
     onEvent: (event: RecursionEvent) => void,
   ): Promise<RecursionResult> {
     const { inner, outer, passing, rounds, latentSteps, peeks, temperature, seed, relay } = request;
-    const system = this.ring(request);
+    const ring = this.ring(request);
     const isLatent = passing === "latent";
-    const linked = isLatent && [inner, outer].some((choice) => TRAINED.includes(choice)) && this.link(system, request);
+    // Without latents links carry nothing.
+    const choice = { inner: isLatent ? inner : ("zero" as const), outer: isLatent ? outer : ("zero" as const), seed };
+    const questionsFor = (isShuffled: boolean) => {
+      const questions = [relayOf(relay, ring)];
+      // Messages change places between questions, so that there have to be two.
+      if (isShuffled) questions.push(relayOf({ ...relay, seed: relay.seed + 1 }, ring));
+      return questions;
+    };
+    const optionsFor = (questions: readonly RecursionQuestion[], isShuffled: boolean): RecursionOptions => ({
+      passing,
+      rounds,
+      latentSteps,
+      peeks,
+      sampling: { temperature, seed },
+      links: { inner, outer },
+      task: "relay",
+      signal,
+      onEvent: (event) => onEvent(perQuestion(event, questions.length)),
+      ...(isShuffled && { order: shuffleMessages(questions.length, seed) }),
+    });
+    const needsSet = isLatent && [inner, outer].some((own) => TRAINED.includes(own));
+    if (!isOnTape(ring)) {
+      const tapeChoice = [choice.inner, choice.outer].find((own) => TAPE_CHOICES.includes(own));
+      if (tapeChoice) this.tapeRing(request, `links "${tapeChoice}" are computed`);
+      const trained = needsSet ? this.link(request, (set) => plainLinkSystem(ring, set)) : undefined;
+      const { system, isShuffled } = choosePlainLinks(ring, { ...choice, ...(trained && { trained }) });
+      const questions = questionsFor(isShuffled);
+      return runPlainRecursion(system, questions, optionsFor(questions, isShuffled));
+    }
+    const linked = needsSet && this.link(request, (set) => linkSystem(ring, set));
     try {
-      const innerFits = isLatent && inner === "ridge" ? await this.fitOf(system, latentSteps, signal) : undefined;
-      const chosen = await chooseLinks(system, {
-        // Without latents links carry nothing.
-        inner: isLatent ? inner : "zero",
-        outer: isLatent ? outer : "zero",
+      const innerFits = choice.inner === "ridge" ? await this.fitOf(ring, latentSteps, signal) : undefined;
+      const chosen = await chooseLinks(ring, {
+        ...choice,
         ...(linked && { trained: linked.system }),
         ...(innerFits && { innerFits }),
-        seed,
       });
       try {
-        const questions = [relayOf(relay, system)];
-        // Messages change places between questions, so that there have to be two.
-        if (chosen.isShuffled) questions.push(relayOf({ ...relay, seed: relay.seed + 1 }, system));
-        return await runRecursion(chosen.system, questions, {
-          passing,
-          rounds,
-          latentSteps,
-          peeks,
-          sampling: { temperature, seed },
-          links: { inner, outer },
-          task: "relay",
-          signal,
-          onEvent: (event) => onEvent(perQuestion(event, questions.length)),
-          ...(chosen.isShuffled && { order: shuffleMessages(questions.length, seed) }),
-        });
+        const questions = questionsFor(chosen.isShuffled);
+        return await runRecursion(chosen.system, questions, optionsFor(questions, chosen.isShuffled));
       } finally {
         chosen.dispose();
       }
@@ -93,9 +125,9 @@ export class RecursionDesk {
     onProgress: (progress: { links: string; done: number; n: number }) => void,
   ): Promise<EvaluationRow[]> {
     const { n, rounds, latentSteps, seed } = request;
-    const system = this.ring(request);
+    const system = this.tapeRing(request, "links are compared");
     const conditions = request.conditions.map(conditionOf);
-    const linked = conditions.some(needsTraining) && this.link(system, request);
+    const linked = conditions.some(needsTraining) && this.link(request, (set) => linkSystem(system, set));
     try {
       const { results } = await evaluateRecursion({
         system,
@@ -135,11 +167,12 @@ export class RecursionDesk {
     return { model: id, hiddenSize, texts: ids.map((own) => language.tokenizer.decode([own])), vectors };
   }
 
-  private link(system: UnlinkedSystem, { links }: RingSpec): LinkedSystem {
+  /** The set that a request names, put between its agents. */
+  private link<T>({ links }: RingSpec, put: (set: LinkSet) => T): T {
     if (links === undefined) throw new EngineError("linksMissing", "no set of links was named");
     const set = this.shelf.get(links);
     try {
-      return linkSystem(system, set);
+      return put(set);
     } catch (error) {
       if (error instanceof RangeError) throw new EngineError("linksMisfit", error.message, { cause: error });
       throw error;
@@ -156,7 +189,11 @@ export class RecursionDesk {
   }
 }
 
-function relayOf({ seed, hops, deal, chain, holders }: RelaySpec, { pattern }: UnlinkedSystem) {
+function isOnTape(ring: Ring): ring is UnlinkedSystem {
+  return ring.agents.every(({ model }) => "decoder" in model);
+}
+
+function relayOf({ seed, hops, deal, chain, holders }: RelaySpec, { pattern }: Ring) {
   return relayQuestion(seed, { pattern, hops, deal, ...(chain && { chain }), ...(holders && { holders }) });
 }
 

@@ -3,7 +3,7 @@
  * archive or from a file. The links of the run are on the shelf under "trained" whenever it halts.
  */
 import { readLinkSet, writeLinkSet } from "../links/linkSet";
-import type { LatentModel, RecursionSystem } from "../recursion/agent";
+import type { RecursionSystem, ThinkingModel } from "../recursion/agent";
 import type { UnlinkedSystem } from "../recursion/linkChoice";
 import { sequentialPattern } from "../recursion/pattern";
 import type { TrainingEvent } from "../trace/trainingEvents";
@@ -76,7 +76,7 @@ export class TrainingDesk {
   }
 
   /** Whether a run's agents are of this model. */
-  uses(model: LatentModel): boolean {
+  uses(model: ThinkingModel): boolean {
     return this.session?.system.agents.some((agent) => agent.model === model) ?? this.beginning !== undefined;
   }
 

@@ -2,10 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Gpu } from "../../src/gpu/device";
 import { openNodeGpu } from "../../src/gpu/nodeDevice";
+import { plainLink } from "../../src/links/plainLinks";
 import type { RecursiveLink } from "../../src/links/recursiveLink";
 import { Random } from "../../src/random/random";
 import { distillationPattern, mixturePattern, type Pattern, sequentialPattern } from "../../src/recursion/pattern";
-import { type PlainSystem, plainEngine, plainLink } from "../../src/recursion/plainEngine";
+import { plainBatch, plainEngine } from "../../src/recursion/plainEngine";
+import type { PlainSystem } from "../../src/recursion/plainSystem";
 import { RecursionBatch } from "../../src/recursion/recursionBatch";
 import { type UnrollOptions, unroll, unrollSteps } from "../../src/recursion/unroll";
 import { crossEntropy } from "../../src/tensor/ops/losses";
@@ -113,11 +115,11 @@ describe("the latent loop", () => {
       const inner = await functions(made.innerLinks);
       const plain: PlainSystem = {
         pattern,
-        agents: made.system.agents.map(({ id, model }, i) => ({ id, language: model.language, innerLink: inner[i]! })),
+        agents: made.system.agents.map((agent, i) => ({ ...agent, innerLink: inner[i]! })),
         outerLinks: await functions(made.system.outerLinks),
       };
       const found: string[] = [];
-      for await (const step of plainEngine(plain, questions).steps(options)) {
+      for await (const step of plainEngine(plainBatch(plain, questions)).steps(options)) {
         if (step.type === "message") {
           const key = `${step.turn.round} ${step.edge}`;
           found.push(key);
