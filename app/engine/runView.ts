@@ -39,6 +39,8 @@ export interface RunView {
   model: string;
   corpus: string;
   settings: EventOf<"runStarted">["settings"];
+  /** The run started in this turn of another one, with this purpose. */
+  branch?: EventOf<"runStarted">["branch"];
   turns: readonly TurnView[];
   ledger: Ledger;
   /** Milliseconds since the start of the run at the latest event. */
@@ -65,8 +67,8 @@ export function foldEvents(view: RunView | undefined, events: readonly TraceEven
 
 function foldEvent(view: RunView | undefined, event: TraceEvent): RunView | undefined {
   if (event.type === "runStarted") {
-    const { question, gold, model, corpus, settings, at } = event;
-    return { question, gold, model, corpus, settings, at, turns: [], ledger: EMPTY_LEDGER };
+    const { question, gold, model, corpus, settings, branch, at } = event;
+    return { question, gold, model, corpus, settings, branch, at, turns: [], ledger: EMPTY_LEDGER };
   }
   if (!view) return undefined;
   if (event.type === "runFinished") return { ...view, at: event.at, finished: event, ledger: event.ledger };

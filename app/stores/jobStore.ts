@@ -1,7 +1,7 @@
 /** Who has the engine: one run, evaluation or training at a time, whichever room began it. */
 import { create } from "zustand";
 
-export type Job = "research" | "recursion" | "evaluation" | "training";
+export type Job = "research" | "recursion" | "evaluation" | "training" | "batch" | "measurement";
 
 export interface JobState {
   job?: Job | undefined;

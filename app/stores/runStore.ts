@@ -1,6 +1,6 @@
 /**
  * The run on the screen: asked, waiting for the model, running, over; or one that was recorded before. Its events stay
- * in the recorder.
+ * in the recorder. Runs that are over are kept, so that they can be shown again and compared.
  */
 import { create } from "zustand";
 import type { TraceEvent } from "../../src/index";
@@ -22,17 +22,37 @@ export interface RunState {
   search?: DualTrace["search"] | undefined;
   /** What ran it. */
   device?: string | undefined;
+  /** Runs that are over, oldest first. */
+  runs: readonly KeptRun[];
+  /** Id of the run on the screen; a run in progress has one before it is kept. */
+  shown?: number | undefined;
+  /** Ids of the two runs to compare. */
+  pins: { a?: number | undefined; b?: number | undefined };
 }
 
-export const useRun = create<RunState>(() => ({ phase: "idle" }));
+export interface KeptRun extends DualTrace {
+  id: number;
+  origin: "live" | "recorded" | "file";
+  view: RunView;
+}
+
+export type Pin = keyof RunState["pins"];
+
+const KEPT_RUNS = 16;
+
+export const useRun = create<RunState>(() => ({ phase: "idle", runs: [], pins: {} }));
 
 /** Whether a run occupies the engine. */
 export const isBusy = (state: RunState): boolean => state.phase !== "idle" && state.phase !== "over";
 
 let current = 0;
-const recorder = new EventRecorder<TraceEvent, RunView>(foldEvents, (view) =>
-  useRun.setState(view?.finished ? { view, phase: "over" } : { view }),
-);
+let lastId = 0;
+/** The next run that is over is compared as this one. */
+let pinNext: Pin | undefined;
+const recorder = new EventRecorder<TraceEvent, RunView>(foldEvents, (view) => {
+  useRun.setState(view?.finished ? { view, phase: "over" } : { view });
+  if (view?.finished) keepShown();
+});
 onEngineMessage("events", ({ run, events }) => {
   if (run === current) recorder.push(events);
 });
@@ -41,11 +61,60 @@ onEngineMessage("events", ({ run, events }) => {
 useEngine.subscribe(({ status }) => {
   const { view } = useRun.getState();
   if (status !== "failed" || !isBusy(useRun.getState())) return;
-  current++;
+  nextId();
   useRun.setState({ phase: view ? "over" : "idle" });
 });
 
 useRun.subscribe((state) => !isBusy(state) && releaseEngine("research"));
+
+/** Puts the run on the screen, which is over, into the list; an equal recorded one gives way. */
+function keepShown(): void {
+  const { runs, pins, view, origin = "live", search = {}, device } = useRun.getState();
+  if (!view) return;
+  const key = JSON.stringify(search);
+  const others = runs.filter(
+    (run) =>
+      run.id !== current && !(origin === "recorded" && run.origin === origin && JSON.stringify(run.search) === key),
+  );
+  const events = recorder.events();
+  const run: KeptRun = { id: current, origin, search, view, events, ...(device !== undefined && { device }) };
+  const kept = [...others, run];
+  // Those that are compared stay, however many come after them.
+  while (kept.length > KEPT_RUNS) {
+    const oldest = kept.findIndex(({ id }) => id !== pins.a && id !== pins.b);
+    kept.splice(oldest, 1);
+  }
+  const ids = new Set(kept.map(({ id }) => id));
+  const stays = (id: number | undefined) => (id !== undefined && ids.has(id) ? id : undefined);
+  const pinned = { a: stays(pins.a), b: stays(pins.b), ...(pinNext && { [pinNext]: current }) };
+  pinNext = undefined;
+  useRun.setState({ runs: kept, shown: current, pins: pinned });
+}
+
+/** Brings a run that is over back to the screen, unless one is going on. */
+export function showRun(id: number): void {
+  const run = useRun.getState().runs.find((kept) => kept.id === id);
+  if (!run || isBusy(useRun.getState())) return;
+  const { view, origin, search, device, events } = run;
+  current = id;
+  recorder.reset();
+  recorder.fill(events);
+  useRun.setState({ phase: "over", view, origin, search, device, problem: undefined, shown: id });
+}
+
+/** Compares a run as one of two; the same again lets it go. */
+export function pinRun(pin: Pin, id: number): void {
+  useRun.setState(({ pins }) => ({ pins: { ...pins, [pin]: pins[pin] === id ? undefined : id } }));
+}
+
+/** Starts a run that is going to be compared with the one on the screen. */
+export function askToCompare(request: Omit<ResearchRequest, "run">, search: DualTrace["search"]): void {
+  const { shown, phase } = useRun.getState();
+  if (shown === undefined || phase !== "over") return;
+  useRun.setState({ pins: { a: shown } });
+  void ask(request, search);
+  pinNext = "b";
+}
 
 /**
  * Starts a run, once the model is there. Does nothing while the engine works for another run.
@@ -53,9 +122,13 @@ useRun.subscribe((state) => !isBusy(state) && releaseEngine("research"));
  */
 export async function ask(request: Omit<ResearchRequest, "run">, search: DualTrace["search"]): Promise<void> {
   if (isBusy(useRun.getState()) || !takeEngine("research", stop)) return;
-  const run = ++current;
+  const run = nextId();
   recorder.reset();
-  useRun.setState({ phase: "waiting", view: undefined, problem: undefined, origin: "live", search, device: undefined });
+  pinNext = undefined;
+  useRun.setState({
+    ...{ phase: "waiting", view: undefined, problem: undefined, origin: "live", search, device: undefined },
+    shown: run,
+  });
   const ready = await loadEngine();
   if (run !== current) return;
   if (!ready) {
@@ -73,10 +146,16 @@ export async function ask(request: Omit<ResearchRequest, "run">, search: DualTra
   if (run === current && outcome.status === "failed") useRun.setState({ phase: "over", problem: outcome.problem });
 }
 
+/** Ids are never used twice, though an older run may be on the screen again. */
+function nextId(): number {
+  current = ++lastId;
+  return current;
+}
+
 export function stop(): void {
   const { phase } = useRun.getState();
   if (phase === "waiting") {
-    current++;
+    nextId();
     useRun.setState({ phase: "idle" });
   } else if (phase === "running") {
     useRun.setState({ phase: "stopping" });
@@ -100,10 +179,12 @@ export function openRun(text: string, origin: "recorded" | "file"): DualTrace | 
   const trace = parseDualTrace(text);
   if (isBusy(useRun.getState())) return undefined;
   const { search, device, events } = trace;
-  current++;
+  const shown = nextId();
   recorder.reset();
   recorder.fill(events);
-  useRun.setState({ phase: "over", view: foldEvents(undefined, events), problem: undefined, origin, search, device });
+  const view = foldEvents(undefined, events);
+  useRun.setState({ phase: "over", view, problem: undefined, origin, search, device, shown });
+  keepShown();
   return trace;
 }
 
@@ -111,5 +192,7 @@ export function openRun(text: string, origin: "recorded" | "file"): DualTrace | 
 export function clearRecorded(): void {
   if (useRun.getState().origin !== "recorded") return;
   recorder.reset();
-  useRun.setState({ phase: "idle", view: undefined, origin: undefined, search: undefined, device: undefined });
+  useRun.setState({
+    ...{ phase: "idle", view: undefined, origin: undefined, search: undefined, device: undefined, shown: undefined },
+  });
 }

@@ -89,6 +89,8 @@ export const frame = {
       recursion: "A latent recursion is going on.",
       evaluation: "Links are being evaluated.",
       training: "Links are being trained.",
+      batch: "A batch of questions is being researched.",
+      measurement: "Packings are being measured.",
     },
     waits: "The device does one thing at a time.",
     stop: "Stop it",

@@ -2,11 +2,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 import { strings } from "../../app/strings";
 import { makeWorld } from "../../src/world/world";
-import { ANSWER_MS, askButton, expectReady, picture, questionField } from "./room";
+import { ANSWER_MS, askButton, expectReady, findings, picture, questionField } from "./room";
 
 const text = strings.dualSystem;
 
@@ -66,11 +65,6 @@ async function expectOneAnswer(page: Page): Promise<void> {
   }
   throw new Error("none of the questions was answered from the documents");
 }
-
-const findings = async (page: Page) =>
-  (await new AxeBuilder({ page }).analyze()).violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target}`));
 
 test("a dropped folder is read, asked about, and the answer's quote leads to its file", async ({ page }) => {
   writeFolder();

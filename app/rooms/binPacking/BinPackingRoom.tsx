@@ -8,6 +8,7 @@ import { ErrorCard } from "../../components/ErrorCard";
 import { LaneMark } from "../../components/LaneMark";
 import { usePlayback } from "../../components/playback";
 import { RoomFrame } from "../../components/RoomFrame";
+import { useStepInLink } from "../../components/stepInLink";
 import { Transport } from "../../components/Transport";
 import { useKeys } from "../../keys";
 import { wantModels } from "../../stores/engineStore";
@@ -19,12 +20,12 @@ import { type DocumentPool, drawDocuments, ownCapacity, type PackedDocument } fr
 import { Figures, nameOf } from "./Figures";
 import { HandBoard } from "./HandBoard";
 import { binsOfHand, type Hand, readHand, resultOf, writeHand } from "./hand";
-import { useCapacity, useStepInLink } from "./linkState";
 import { CutNotice, SidePicture } from "./SidePicture";
 import { StudyPanel } from "./StudyPanel";
 import { System1Cost } from "./System1Cost";
 import { DEFAULTS, freshSeed, type RoomSearch, readAlgorithms, seedOf } from "./search";
 import { momentsOf, roundEnds, stateAt, trackOf } from "./timeline";
+import { useCapacity } from "./useCapacity";
 import { usePool } from "./usePool";
 import { stepWords } from "./words";
 

@@ -46,9 +46,11 @@ export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProp
 function AskHint() {
   const example = useWorld(({ world }) => world?.questions[0]?.text);
   return (
-    <div className={classes.note}>
-      <p>{strings.dualSystem.corpus.ask}</p>
-      {example && <p>{strings.dualSystem.corpus.honest(example)}</p>}
+    <div>
+      <div className={classes.note}>
+        <p>{strings.dualSystem.corpus.ask}</p>
+        {example && <p>{strings.dualSystem.corpus.honest(example)}</p>}
+      </div>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** The first room: a question is researched by two systems, drawn as it happens. */
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { lazy, Suspense, useCallback, useEffect } from "react";
+import type { Branch } from "../../../src/index";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { LaneMark } from "../../components/LaneMark";
 import { RoomFrame } from "../../components/RoomFrame";
@@ -9,7 +10,7 @@ import { RESEARCH_AGENT } from "../../models";
 import { useDocuments } from "../../stores/documentsStore";
 import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
-import { ask, isBusy, stop, useRun } from "../../stores/runStore";
+import { ask, askToCompare, isBusy, recordedEvents, stop, useRun } from "../../stores/runStore";
 import { clearSelection } from "../../stores/selectionStore";
 import { openWorld, useWorld } from "../../stores/worldStore";
 import { strings } from "../../strings";
@@ -18,10 +19,26 @@ import { AskPanel } from "./AskPanel";
 import classes from "./DualSystemRoom.module.css";
 import { Inspector } from "./Inspector";
 import { RunPanel } from "./RunPanel";
-import { freshQuestion, questionOf, type RoomSearch, runSearch, shippedCorpus, toRequest } from "./search";
+import {
+  freshQuestion,
+  questionOf,
+  type RoomSearch,
+  runSearch,
+  searchSchema,
+  shippedCorpus,
+  toRequest,
+} from "./search";
+import { BranchContext, type StartBranch } from "./useBranch";
 import { useRecordedRun } from "./useRecordedRun";
+import { useRunPlayback } from "./useRunPlayback";
 
 const route = getRouteApi("/dual-system");
+
+/** Its charts are large, and nothing of it belongs to the first picture. */
+const BatchPanel = lazy(async () => ({ default: (await import("./BatchPanel")).BatchPanel }));
+
+/** What a batch replaces by its own. */
+const NO_QUESTION = { text: "", hops: 0, kind: "lookup" as const, gold: [] };
 
 export function DualSystemRoom() {
   const search = route.useSearch();
@@ -44,17 +61,42 @@ export function DualSystemRoom() {
     if (isReady) void openWorld(search.world, corpus);
   }, [isReady, search.world, corpus]);
 
-  const update = (change: Partial<RoomSearch>) =>
-    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
+  const update = useCallback(
+    (change: Partial<RoomSearch>) =>
+      void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true, resetScroll: false }),
+    [navigate],
+  );
   const question = world && questionOf(search, world.questions);
   const askNow = () => {
     if (!question) return;
     clearSelection();
+    update({ step: undefined });
     void ask(toRequest(search, question, openAlexKey), runSearch(search));
     // In one column the run stands below the question.
     document.getElementById("main")?.scrollIntoView({ block: "nearest" });
   };
 
+  const shown = useRunPlayback(search.step, update);
+  const runSettings = useRun((state) => state.search);
+  /** The run on the screen once more, with something changed, and both compared. */
+  const again = (change: Partial<RoomSearch>, branch?: Branch) => {
+    if (!shown || hopeless || taken || busy || reading) return undefined;
+    return () => {
+      clearSelection();
+      const settings = { ...searchSchema.parse(runSettings ?? {}), ...change, step: undefined };
+      const { question: text, gold = [] } = shown.whole;
+      const asked = { text, hops: 0, kind: "lookup" as const, gold: [...gold] };
+      const request = { ...toRequest(settings, asked, openAlexKey), ...(branch && { branch }) };
+      askToCompare(request, runSearch(settings));
+    };
+  };
+  const other = again({ system1: !shown?.whole.settings.useSystem1 });
+  const startBranch: StartBranch =
+    shown?.whole.finished && again({})
+      ? (turn, purpose) => again({}, { events: [...recordedEvents()], turn, purpose })?.()
+      : undefined;
+  const canBatch = !hopeless && !taken && !busy && !reading;
+  const batchSettings = canBatch ? toRequest(search, NO_QUESTION, openAlexKey) : undefined;
   const canAsk = question && !hopeless && !taken && !reading ? askNow : undefined;
   useKeys({
     stop: busy ? stop : clearSelection,
@@ -63,18 +105,25 @@ export function DualSystemRoom() {
   });
 
   return (
-    <>
+    <BranchContext value={startBranch}>
       <RoomFrame
         title={strings.rooms.dualSystem.title}
         lead={<Lead />}
         panel={<AskPanel search={search} update={update} question={question} busy={busy} onAsk={canAsk} />}
-        inspector={<Inspector />}
+        inspector={<Inspector view={shown?.view} />}
       >
-        <BusyElsewhere own="research" />
-        <RunPanel question={question?.text} onAsk={canAsk} />
+        <div className={classes.parts}>
+          <BusyElsewhere own={["research", "batch"]} />
+          <RunPanel run={shown} question={question?.text} onAsk={canAsk} onOther={other} />
+          {isReady && (
+            <Suspense>
+              <BatchPanel search={search} settings={batchSettings} />
+            </Suspense>
+          )}
+        </div>
       </RoomFrame>
       <Announcer />
-    </>
+    </BranchContext>
   );
 }
 

@@ -1,14 +1,13 @@
 /** The selected part of the run to the last token. */
 import { InspectorPanel } from "../../components/InspectorPanel";
 import type { RunView } from "../../engine/runView";
-import { useRun } from "../../stores/runStore";
 import { clearSelection, type Selection, useSelection } from "../../stores/selectionStore";
 import { strings } from "../../strings";
 import { BinsDetail, DocumentDetail, LaneDetail, RefinedDetail, System2Detail } from "./InspectorDetails";
 
-export function Inspector() {
+/** @param view the run as it is drawn */
+export function Inspector({ view }: { view: RunView | undefined }) {
   const selected = useSelection((state) => state.selected);
-  const view = useRun((state) => state.view);
   if (!selected || !view) return null;
   const detail = detailOf(view, selected);
   if (!detail) return null;

@@ -5,6 +5,7 @@ import { Facts } from "../../components/Facts";
 import { type LaneView, rawTokensOf, type TurnView } from "../../engine/runView";
 import { formatCount, formatDuration, formatPercent } from "../../format";
 import { strings } from "../../strings";
+import { BranchForm } from "./BranchForm";
 import { DocumentChip } from "./DocumentChip";
 import classes from "./InspectorDetails.module.css";
 import { QuoteText } from "./QuoteText";
@@ -32,6 +33,8 @@ export function System2Detail({ turn }: { turn: TurnView }) {
           ...(message ? speedFacts(message.outputTokens, message.ms) : []),
         ]}
       />
+      {message?.edited && <p className={classes.edited}>{strings.dualSystem.branch.edited}</p>}
+      {message && <BranchForm key={`${turn.turn} ${turn.call?.purpose}`} turn={turn} />}
       <ExactText title={text.output} text={message?.text ?? turn.streamed} pending={!message} />
       {message && <ExactText title={text.prompt} text={message.prompt} />}
     </>

@@ -14,7 +14,8 @@ const GUTTER = "38px";
 /** Within this distance of the end, the picture follows the run. */
 const FOLLOW_PX = 80;
 
-export function Picture({ view }: { view: RunView }) {
+/** @param active the run goes on, and its end is what is drawn */
+export function Picture({ view, active }: { view: RunView; active: boolean }) {
   const { turns, finished, settings } = view;
   const last = turns.at(-1);
   // What was returned is shown where it goes, even before (or without) the turn that reads it.
@@ -53,7 +54,7 @@ export function Picture({ view }: { view: RunView }) {
               incoming={turns[i - 1]}
               useSystem1={settings.useSystem1}
               packing={settings.packing ?? "ffd"}
-              active={!finished && i === columns.length - 1}
+              active={active && i === columns.length - 1}
               context={contexts[i]?.context}
               without={contexts[i]?.without}
               scale={scale}

@@ -1,42 +1,55 @@
 /** The run itself: how it stands, what it costs, and the picture; or, before the first one, what there is to see. */
 import { Button, Loader } from "@mantine/core";
-import { IconDownload, IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
-import { useEffect } from "react";
+import { IconArrowsDiff, IconDownload, IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
+import { useEffect, useMemo } from "react";
 import { download } from "../../components/download";
 import { ErrorCard } from "../../components/ErrorCard";
 import { markFirstPicture } from "../../components/firstPicture";
+import { Transport } from "../../components/Transport";
 import type { RunView } from "../../engine/runView";
 import { formatDuration } from "../../format";
 import { type RunState, stop, useRun, writeRun } from "../../stores/runStore";
 import { strings } from "../../strings";
+import { Comparison } from "./Comparison";
 import { EmptyPicture } from "./EmptyPicture";
 import { LedgerStrip } from "./LedgerStrip";
 import { Picture } from "./Picture";
+import { RunList } from "./RunList";
 import classes from "./RunPanel.module.css";
+import { stepMarks, stepWords } from "./stepWords";
+import type { ShownRun } from "./useRunPlayback";
 
 const text = strings.dualSystem.run;
 
 interface RunPanelProps {
+  run: ShownRun | undefined;
+  /** Undefined while nothing can be started. */
+  onOther: (() => void) | undefined;
   question: string | undefined;
   /** Undefined while nothing can be asked. */
   onAsk: (() => void) | undefined;
 }
 
-export function RunPanel({ question, onAsk }: RunPanelProps) {
-  const { phase, view, problem, origin, device } = useRun();
-  const isDrawn = view !== undefined;
+export function RunPanel({ run, question, onAsk, onOther }: RunPanelProps) {
+  const { phase, problem, origin, device } = useRun();
+  const isDrawn = run !== undefined;
+  const marks = useMemo(() => stepMarks(run?.steps ?? []), [run?.steps]);
   useEffect(() => {
     if (isDrawn) markFirstPicture();
   }, [isDrawn]);
   return (
     <section className={classes.panel} aria-label={text.label}>
       {problem && <ErrorCard problem={problem} />}
-      {view ? (
+      {run ? (
         <>
-          <LedgerStrip ledger={view.ledger} useSystem1={view.settings.useSystem1} over={phase === "over"} />
+          <LedgerStrip
+            ledger={run.view.ledger}
+            useSystem1={run.view.settings.useSystem1}
+            over={run.view.finished !== undefined}
+          />
           <div className={classes.frame}>
             <div className={classes.status}>
-              <Status phase={phase} view={view} origin={origin} device={device} />
+              <Status phase={phase} view={run.whole} origin={origin} device={device} />
               {phase === "running" && (
                 <Button
                   className={classes.stop}
@@ -58,6 +71,19 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
                   {text.download}
                 </Button>
               )}
+              {phase === "over" && run.whole.finished && (
+                <Button
+                  variant="subtle"
+                  size="compact-sm"
+                  disabled={!onOther}
+                  leftSection={<IconArrowsDiff size={15} />}
+                  onClick={onOther}
+                >
+                  {run.whole.settings.useSystem1
+                    ? strings.dualSystem.runs.againWithout
+                    : strings.dualSystem.runs.againWith}
+                </Button>
+              )}
               {origin === "recorded" && (
                 <Button
                   size="compact-sm"
@@ -69,8 +95,17 @@ export function RunPanel({ question, onAsk }: RunPanelProps) {
                 </Button>
               )}
             </div>
-            <Picture view={view} />
+            <Picture view={run.view} active={!run.whole.finished && run.playback.following} />
           </div>
+          <div className={classes.transport}>
+            <Transport
+              playback={run.playback}
+              marks={marks}
+              now={stepWords(run.steps[run.playback.position - 1]?.event)}
+            />
+          </div>
+          <RunList />
+          <Comparison />
         </>
       ) : (
         <EmptyPicture question={question} waiting={phase === "waiting"} onAsk={onAsk} />

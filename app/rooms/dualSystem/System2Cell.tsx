@@ -107,7 +107,7 @@ function Words({ turn, number, gold, active }: WordsProps) {
             ))}
           </div>
           <p className={classes.purpose}>
-            <span className={classes.tag}>{text.purpose}</span>
+            <span className={classes.tag}>{message?.edited ? strings.dualSystem.branch.edited : text.purpose}</span>
             {call.purpose}
           </p>
         </div>

@@ -86,6 +86,8 @@ export const searchSchema = z.object({
     .catch(DEFAULTS.language),
   /** Seconds of one request over the network. */
   patience: limited("patience"),
+  /** Moments of the run that are shown; absent: all. */
+  step: z.int().min(0).max(1_000_000).optional().catch(undefined),
 });
 export type RoomSearch = z.infer<typeof searchSchema>;
 
