@@ -239,8 +239,39 @@ export const binPacking = {
     read: "Tokens read in all",
     longest: "Longest prompt (tokens)",
     counted:
-      "These are counts, not times: how long calls take depends on the device. The dual-system run shows the milliseconds of every bin, packed by FFD.",
+      "These are counts, not times: how long calls take depends on the device, and is measured below. The dual-system run shows the milliseconds of every bin.",
     open: (capacity: string) => `Run it live with bins of ${capacity}`,
     caption: "System 1's calls",
+  },
+
+  measure: {
+    title: "Measured with the engine",
+    table: "Measured packings, one a row",
+    hint: "System 1 really reads the bins of every packing: documents of these lengths, filled with sentences of the shipped encyclopedia, for one purpose.",
+    repetitions: "Readings (n)",
+    parallel: "Bins at once",
+    all: "all",
+    start: "Measure with the engine",
+    cancel: "Cancel",
+    waiting: "Waiting for the agent to load",
+    progress: (done: string, total: string) => `${done} of ${total} readings, the first of each packing not timed`,
+    empty: "Nothing has been measured yet. The agent is loaded with the first measurement.",
+    tooLarge: (capacity: string, most: string) =>
+      `Bins of ${capacity} tokens are more than the shipped agent reads at once: ${most}. Make the bins smaller and measure again.`,
+    columns: [
+      "Packing",
+      "Calls",
+      "Batches",
+      "Tokens read",
+      "Tokens written",
+      "Time, mean",
+      "Fastest to slowest",
+      "Time",
+    ],
+    spread: (low: string, high: string) => `${low} to ${high}`,
+    measured: (documents: string, capacity: string, readings: string, device: string) =>
+      `${documents} documents, bins of ${capacity} tokens, n = ${readings} readings of each packing in turns, on ${device}. Time from the first prompt to the last word.`,
+    changed: "Documents, bins or settings have changed since.",
+    csv: ["packing", "reading", "calls", "batches", "tokens read", "tokens written", "ms"],
   },
 } as const;

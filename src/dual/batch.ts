@@ -44,8 +44,8 @@ export async function researchBatch(questions: readonly BatchQuestion[], options
     throw new RangeError(`concurrency must be a positive integer; got ${concurrency}`);
   }
   const system2 = batchRequests(settings.system2, { maxBatch: 16 * concurrency });
-  const system1 =
-    settings.system1 === undefined ? system2 : batchRequests(settings.system1, { maxBatch: 16 * concurrency });
+  const { system1: reader = settings.system2 } = settings;
+  const system1 = reader === settings.system2 ? system2 : batchRequests(reader, { maxBatch: 16 * concurrency });
   // One failure ends the others: their results would lack those that it took away.
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(settings.signal ? [settings.signal] : [])]);

@@ -1,12 +1,12 @@
 /** What can be done with runs: step and scrub, compare, branch, and ask many questions at once; with the keyboard, too. */
 import { type Download, expect, type Page, test } from "@playwright/test";
-import { DEFAULTS } from "../../app/rooms/dualSystem/search";
 import { strings } from "../../app/strings";
 import { makeWorld } from "../../src/world/world";
 import { ANSWER_MS, askButton, expectReady, findings, openRoom, picture } from "./room";
 
 const text = strings.dualSystem;
-const { questions } = makeWorld(DEFAULTS.world);
+const WORLD = 7;
+const { questions } = makeWorld(WORLD);
 /** A question of one look-up: the quickest run. */
 const item = 1 + questions.findIndex(({ kind, hops }) => kind === "lookup" && hops === 1);
 
@@ -54,7 +54,7 @@ test("a run is stepped and scrubbed by the keyboard, and a link brings back the 
 
 test("a run is compared with one without System 1, and branched with another purpose", async ({ page }) => {
   await page.emulateMedia({ reducedMotion: "reduce" });
-  await openRoom(page, `?item=${item}&turns=4`);
+  await openRoom(page, `?world=${WORLD}&item=${item}&turns=4`);
   await expectReady(page);
   await askButton(page).click();
   await expectOver(page);

@@ -20,6 +20,7 @@ import { type DocumentPool, drawDocuments, ownCapacity, type PackedDocument } fr
 import { Figures, nameOf } from "./Figures";
 import { HandBoard } from "./HandBoard";
 import { binsOfHand, type Hand, readHand, resultOf, writeHand } from "./hand";
+import { MeasurePanel } from "./MeasurePanel";
 import { CutNotice, SidePicture } from "./SidePicture";
 import { StudyPanel } from "./StudyPanel";
 import { System1Cost } from "./System1Cost";
@@ -174,6 +175,7 @@ function Packed({ documents, capacity, search, pool, update, resets }: PackedPro
       />
       <Bounds {...{ lengths, capacity, bound, best, tracks }} />
       <System1Cost tracks={tracks} capacity={capacity} />
+      <MeasurePanel lengths={lengths} capacity={capacity} algorithms={algorithms} />
       <div className={classes.transport}>
         <Transport playback={playback} marks={marks} now={now} />
       </div>
