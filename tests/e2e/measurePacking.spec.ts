@@ -3,6 +3,8 @@ import { expect, type Page, test } from "@playwright/test";
 import { strings } from "../../app/strings";
 import { ANSWER_MS, findings } from "./room";
 
+test.setTimeout(600_000);
+
 const text = strings.binPacking.measure;
 const panel = (page: Page) => page.getByRole("region", { name: text.title, exact: true });
 const start = (page: Page) => panel(page).getByRole("button", { name: text.start });

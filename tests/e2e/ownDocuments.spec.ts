@@ -7,6 +7,8 @@ import { strings } from "../../app/strings";
 import { makeWorld } from "../../src/world/world";
 import { ANSWER_MS, askButton, expectReady, findings, picture, questionField } from "./room";
 
+test.setTimeout(600_000);
+
 const text = strings.dualSystem;
 
 /** Invented documents in the words that the agents were trained on, whatever these are today. */

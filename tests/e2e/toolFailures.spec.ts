@@ -70,7 +70,7 @@ for (const { corpus, host, title, answer } of [
   },
 ]) {
   test(`${corpus}: asked only with consent, and its failures are survived`, async ({ page }) => {
-    test.setTimeout(420_000);
+    test.setTimeout(900_000);
     let requests = 0;
     let behave: (route: Route) => Promise<void> | void = answer;
     await page.route(host, async (route) => {

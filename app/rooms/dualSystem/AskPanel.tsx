@@ -3,6 +3,7 @@ import { Button, Kbd, Textarea } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import type { QuestionSummary } from "../../../src/worker/protocol";
+import { useDepth } from "../../components/depth";
 import { Panel } from "../../components/Panel";
 import { stop, useRun } from "../../stores/runStore";
 import { useWorld } from "../../stores/worldStore";
@@ -11,7 +12,7 @@ import classes from "./AskPanel.module.css";
 import { CorpusPanel } from "./CorpusPanel";
 import { PresetList } from "./PresetList";
 import { SettingsForm } from "./SettingsForm";
-import { MAX_QUESTION_CHARACTERS, type RoomSearch, shippedCorpus } from "./search";
+import { DEFAULTS, MAX_QUESTION_CHARACTERS, type RoomSearch, shippedCorpus } from "./search";
 import { ToolsForm } from "./ToolsForm";
 
 const text = strings.dualSystem.ask;
@@ -27,10 +28,11 @@ interface AskPanelProps {
 }
 
 export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProps) {
+  const inLab = useDepth().depth === "lab";
   return (
     <Panel label={text.label}>
       <QuestionForm question={question} update={update} busy={busy} onAsk={onAsk} />
-      <CorpusPanel search={search} update={update} disabled={busy} />
+      {(inLab || search.corpus !== DEFAULTS.corpus) && <CorpusPanel search={search} update={update} disabled={busy} />}
       {shippedCorpus(search) ? (
         <PresetList search={search} update={update} asked={question?.text} disabled={busy} />
       ) : (

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect } from "react";
 import type { Branch } from "../../../src/index";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
+import { useDepth } from "../../components/depth";
 import { LaneMark } from "../../components/LaneMark";
 import { RoomFrame } from "../../components/RoomFrame";
 import { useKeys } from "../../keys";
@@ -95,6 +96,7 @@ export function DualSystemRoom() {
     shown?.whole.finished && again({})
       ? (turn, purpose) => again({}, { events: [...recordedEvents()], turn, purpose })?.()
       : undefined;
+  const inLab = useDepth().depth === "lab";
   const canBatch = !hopeless && !taken && !busy && !reading;
   const batchSettings = canBatch ? toRequest(search, NO_QUESTION, openAlexKey) : undefined;
   const canAsk = question && !hopeless && !taken && !reading ? askNow : undefined;
@@ -115,7 +117,7 @@ export function DualSystemRoom() {
         <div className={classes.parts}>
           <BusyElsewhere own={["research", "batch"]} />
           <RunPanel run={shown} question={question?.text} onAsk={canAsk} onOther={other} />
-          {isReady && (
+          {isReady && inLab && (
             <Suspense>
               <BatchPanel search={search} settings={batchSettings} />
             </Suspense>

@@ -104,12 +104,12 @@ export function RunPanel({ run, question, onAsk, onOther }: RunPanelProps) {
               now={stepWords(run.steps[run.playback.position - 1]?.event)}
             />
           </div>
-          <RunList />
-          <Comparison />
         </>
       ) : (
         <EmptyPicture question={question} waiting={phase === "waiting"} onAsk={onAsk} />
       )}
+      <RunList />
+      <Comparison />
     </section>
   );
 }

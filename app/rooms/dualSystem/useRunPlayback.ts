@@ -1,5 +1,5 @@
 /** The run on the screen as it stands at the position of the playback. */
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import { type Playback, usePlayback } from "../../components/playback";
 import { useStepInLink } from "../../components/stepInLink";
 import { type RunStep, stepsOf } from "../../engine/runSteps";
@@ -26,7 +26,10 @@ export function useRunPlayback(
   // The recorder's events belong to the view that was published with them.
   const events = useMemo(() => (whole ? recordedEvents() : []), [whole]);
   const steps = useMemo(() => stepsOf(events), [events]);
-  const playback = usePlayback(steps.length, shown, linked);
+  // The link speaks of the run that the page opened with.
+  const first = useRef(shown);
+  first.current ??= shown;
+  const playback = usePlayback(steps.length, shown, shown === first.current ? linked : undefined);
   const { position, following } = playback;
   useStepInLink(linked, playback, update);
   const count = position === 0 ? 1 : (steps[position - 1]?.events ?? events.length);
