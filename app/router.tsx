@@ -25,6 +25,7 @@ import {
   searchSchema as latentRecursionSearch,
 } from "./rooms/latentRecursion/search";
 import { DEFAULTS as LINK_TRAINING_DEFAULTS, searchSchema as linkTrainingSearch } from "./rooms/linkTraining/search";
+import { DEFAULTS as MODELS_DEFAULTS, searchSchema as modelsSearch } from "./rooms/models/search";
 import { strings } from "./strings";
 
 const { rooms } = strings;
@@ -86,6 +87,15 @@ const linkTrainingRoute = createRoute({
   component: lazyRouteComponent(() => import("./rooms/linkTraining/LinkTrainingRoom"), "LinkTrainingRoom"),
 });
 
+const modelsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/models",
+  staticData: { room: rooms.models },
+  validateSearch: modelsSearch,
+  search: { middlewares: [stripSearchParams(MODELS_DEFAULTS)] },
+  component: lazyRouteComponent(() => import("./rooms/models/ModelsRoom"), "ModelsRoom"),
+});
+
 export const router = createRouter({
   routeTree: rootRoute.addChildren([
     indexRoute,
@@ -93,6 +103,7 @@ export const router = createRouter({
     binPackingRoute,
     latentRecursionRoute,
     linkTrainingRoute,
+    modelsRoute,
   ]),
   history: createHashHistory(),
   // A room in an old tab may be gone from the server after an update.

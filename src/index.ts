@@ -11,9 +11,12 @@ export {
   listHubModel,
   parseHubId,
 } from "./checkpoint/hub";
+export { type CheckpointListing, type ListedFile, listCheckpoint } from "./checkpoint/listing";
 export { openCheckpoint } from "./checkpoint/load";
 export { QUANTIZATIONS, type Quantization } from "./checkpoint/quantize";
 export { fileListSource, type PickedFile, urlSource } from "./checkpoint/sources";
+export { CheckpointStore, type KeptOrigin, type StoredCheckpoint } from "./checkpoint/store";
+export type { StoreFolder } from "./checkpoint/storeFolder";
 export type { FileKind } from "./corpus/parsed";
 export { findQuote, quoteSource } from "./corpus/quotes";
 export {

@@ -50,6 +50,8 @@ const listeners: Listeners = {};
 let connection: Remote<EngineApi> | undefined;
 /** The load in progress; an older one is told so by not being this one any more. */
 let loading: Promise<boolean> | undefined;
+/** A load that no room asked for. */
+let beside: Promise<LoadOutcome> | undefined;
 /** The device is replaced by itself once; a second loss is the visitor's decision. */
 let recoveries = 0;
 
@@ -136,6 +138,7 @@ async function loadModels(ids: readonly string[], isCurrent: () => boolean): Pro
   useEngine.setState({ status: "loading", progress: undefined, problem: undefined, recovered: undefined });
   let outcome: LoadOutcome;
   try {
+    await beside?.catch(() => {});
     const { choice } = useEngine.getState();
     const models = ids.map((id) => ({ ...shippedModel(id), engine: choice }));
     outcome = await engine().load({ models, selfTest: shippedFiles(SELF_TEST_AGENT) });
@@ -153,6 +156,27 @@ async function loadModels(ids: readonly string[], isCurrent: () => boolean): Pro
   useEngine.setState({ status: outcome.status, progress: undefined });
   if (outcome.status === "failed") useEngine.setState({ problem: outcome.problem });
   return outcome.status === "ready";
+}
+
+/**
+ * A load that no room asked for: it waits for one that is going on, and rooms wait for its end, as a later load would
+ * end an earlier one.
+ */
+export async function besideRooms(load: () => Promise<LoadOutcome>): Promise<LoadOutcome> {
+  await loading;
+  const own = load();
+  beside = own;
+  try {
+    const outcome = await own;
+    if (outcome.status === "ready") {
+      const { devices, auto } = outcome;
+      useEngine.setState({ devices, ...(auto && { auto }) });
+    }
+    return outcome;
+  } finally {
+    if (beside === own) beside = undefined;
+    useEngine.setState({ progress: undefined });
+  }
 }
 
 export function cancelLoading(): void {

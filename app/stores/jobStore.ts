@@ -1,7 +1,15 @@
 /** Who has the engine: one run, evaluation or training at a time, whichever room began it. */
 import { create } from "zustand";
 
-export type Job = "research" | "recursion" | "evaluation" | "training" | "batch" | "measurement";
+export type Job =
+  | "research"
+  | "recursion"
+  | "evaluation"
+  | "training"
+  | "batch"
+  | "measurement"
+  | "kernelTest"
+  | "trial";
 
 export interface JobState {
   job?: Job | undefined;

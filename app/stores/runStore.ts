@@ -10,6 +10,7 @@ import { EventRecorder } from "../engine/eventRecorder";
 import { foldEvents, type RunView } from "../engine/runView";
 import { engine, loadEngine, onEngineMessage, useEngine } from "./engineStore";
 import { releaseEngine, takeEngine } from "./jobStore";
+import { chosenSystems } from "./systemsStore";
 
 export interface RunState {
   /** "waiting" is the time until the model is loaded; "stopping" the moment between Stop and the last event. */
@@ -138,7 +139,7 @@ export async function ask(request: Omit<ResearchRequest, "run">, search: DualTra
   useRun.setState({ phase: "running", device: useEngine.getState().devices[0]?.name });
   let outcome: RunOutcome;
   try {
-    outcome = await engine().research({ ...request, run });
+    outcome = await engine().research({ ...request, ...chosenSystems(), run });
   } catch (error) {
     outcome = { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };
   }

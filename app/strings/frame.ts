@@ -16,6 +16,7 @@ export const frame = {
     binPacking: { title: "Bin packing", question: "Why First Fit Decreasing?" },
     latentRecursion: { title: "Latent recursion", question: "What passes between agents when no words do?" },
     linkTraining: { title: "Link training", question: "What does a link learn, in this tab, in minutes?" },
+    models: { title: "Models and device", question: "What can this machine run?" },
   },
 
   depth: {
@@ -91,6 +92,8 @@ export const frame = {
       training: "Links are being trained.",
       batch: "A batch of questions is being researched.",
       measurement: "Packings are being measured.",
+      kernelTest: "The kernels are being tested.",
+      trial: "A model is being tried.",
     },
     waits: "The device does one thing at a time.",
     stop: "Stop it",

@@ -4,5 +4,6 @@ import { dualSystem } from "./dualSystem";
 import { frame } from "./frame";
 import { latentRecursion } from "./latentRecursion";
 import { linkTraining } from "./linkTraining";
+import { models } from "./models";
 
-export const strings = { ...frame, dualSystem, binPacking, latentRecursion, linkTraining } as const;
+export const strings = { ...frame, dualSystem, binPacking, latentRecursion, linkTraining, models } as const;

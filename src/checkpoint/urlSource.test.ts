@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { CheckpointSource } from "./checkpoint";
 import { parseConfig } from "./config";
 import { openCheckpoint } from "./load";
 import { randomCheckpointFiles } from "./randomCheckpoint";
@@ -235,6 +236,56 @@ describe("urlSource", () => {
       behave = good(bytes.slice(0, 900));
       await expect(source.range("a", 0, 10)).rejects.toThrow("a changed while it was read (1000, now 900 bytes)");
     }
+  });
+
+  const streamed = async (source: CheckpointSource, name: string) =>
+    new Uint8Array(await new Response(await source.stream?.(name)).arrayBuffer());
+
+  it("streams a file without keeping it, and gives what it has kept", async () => {
+    behave = good(bytes);
+    const source = urlSource(base, { wholeFileBytes: 0 });
+    expect(await streamed(source, "a")).toEqual(bytes);
+    expect(await streamed(source, "a")).toEqual(bytes);
+    expect(requests).toEqual(["GET /models/x/a whole", "GET /models/x/a whole"]);
+    const small = urlSource(base);
+    await small.size("a");
+    await small.range("a", 0, 8);
+    requests = [];
+    expect(await streamed(small, "a")).toEqual(bytes);
+    expect(requests).toEqual([]);
+  });
+
+  it.each<[string, Behaviour, string]>([
+    ["404", status(404), "a is missing: the server answered 404"],
+    ["a page", status(200, "text/html", page), "a is missing: the server sent a web page instead of the file"],
+    ["a page without a type", (_, response) => response.writeHead(200).end(page), "a: the server sent a web page"],
+    ["403", status(403), "a: the server answered 403"],
+  ])("says why it does not stream: %s", async (_, behaviour, message) => {
+    behave = behaviour;
+    await expect(streamed(urlSource(base, { label: "the model" }), "a")).rejects.toThrow(`the model: ${message}`);
+  });
+
+  it("notices a stream that ends early or holds another content", async () => {
+    behave = good(bytes);
+    const source = urlSource(base, { label: "the model", wholeFileBytes: 0 });
+    await source.size("a");
+    behave = (_, response) => response.writeHead(200).end(bytes.subarray(0, 600));
+    await expect(streamed(source, "a")).rejects.toThrow("the model: a was cut short: 600 of 1000 bytes arrived");
+
+    behave = (_, response) => response.writeHead(206, { ETag: '"1"', "Content-Range": "bytes 0-0/1000" }).end("x");
+    const tagged = urlSource(base, { label: "the model", wholeFileBytes: 0 });
+    await tagged.size("a");
+    expect(tagged.version!("a")).toBe('"1"');
+    behave = (_, response) => response.writeHead(200, { ETag: '"2"' }).end(bytes);
+    await expect(streamed(tagged, "a")).rejects.toThrow("the model: a changed on the server");
+  });
+
+  it("takes no more than the beginning of a large file whose server ignores Range", async () => {
+    behave = (_, response) => response.writeHead(200, { "Content-Length": 1000 }).end(bytes);
+    const source = urlSource(base, { wholeFileBytes: 100 });
+    expect(await source.size("a")).toBe(1000);
+    expect(await source.range("a", 10, 60)).toEqual(bytes.slice(10, 60));
+    expect(await source.range("a", 900, 1000)).toEqual(bytes.slice(900));
   });
 
   it("knows the size of an empty file", async () => {

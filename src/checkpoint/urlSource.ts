@@ -160,6 +160,11 @@ export function urlSource(
 
   /** Fails where the body is shorter or longer than the file is known to be, or begins as a page does. */
   async function stream(name: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const whole = kept.get(name);
+    const bytes = whole && (await othersBody(whole, signal));
+    if (bytes) {
+      return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
+    }
     const known = versions.get(name);
     const response = await request(name, {}, signal);
     if (!response?.body) {

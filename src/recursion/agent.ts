@@ -2,16 +2,14 @@
  * The agents of a recursion: a language model that reads vectors and gives hidden states, a role, and an inner link. On
  * the tape gradients pass as well; on other engines latent thoughts alone. Agents may differ in width, depth, tokenizer.
  */
-import type { Checkpoint } from "../checkpoint/checkpoint";
 import type { Link, LinkSizes } from "../links/link";
 import type { LanguageModel } from "../model/languageModel";
-import { loadWgslModel } from "../model/wgslModel";
+import { type LoadWgslModelOptions, loadWgslModel, type WgslLanguageModel } from "../model/wgslModel";
 import { DifferentiableDecoder } from "../tensor/decoder";
 import { loadDecoderTensors } from "../tensor/decoderWeights";
 import { gatherRows } from "../tensor/ops/rows";
 import type { Tape } from "../tensor/tape";
 import type { Tensor } from "../tensor/tensor";
-import type { ModelTokenizer } from "../text/tokenizer";
 import { type Pattern, planTurns } from "./pattern";
 
 /** Lengths of the rows of an input embedding. */
@@ -40,20 +38,20 @@ export interface LatentModel extends ThinkingModel {
   dispose(): void;
 }
 
-export interface OpenLatentModelOptions {
-  id: string;
+export interface OpenLatentModelOptions extends Omit<LoadWgslModelOptions, "gpu"> {
   tape: Tape;
-  checkpoint: Checkpoint;
-  tokenizer: ModelTokenizer;
-  onProgress?: (loadedBytes: number, totalBytes: number) => void;
-  signal?: AbortSignal;
+}
+
+/** A latent model whose text goes through our own engine. */
+export interface WgslLatentModel extends LatentModel {
+  readonly language: WgslLanguageModel;
 }
 
 /**
  * Loads a checkpoint once for both paths: decoding text, and latent thoughts with gradients.
  * @throws as `loadWgslModel`; nothing stays allocated then
  */
-export async function openLatentModel(options: OpenLatentModelOptions): Promise<LatentModel> {
+export async function openLatentModel(options: OpenLatentModelOptions): Promise<WgslLatentModel> {
   const { tape, checkpoint, signal } = options;
   const language = await loadWgslModel({ ...options, gpu: tape.gpu });
   try {
@@ -76,12 +74,12 @@ export async function openLatentModel(options: OpenLatentModelOptions): Promise<
   }
 }
 
-class SharedModel implements LatentModel {
+class SharedModel implements WgslLatentModel {
   readonly embeddingNorms: EmbeddingNorms;
   private isDisposed = false;
 
   constructor(
-    readonly language: LanguageModel,
+    readonly language: WgslLanguageModel,
     readonly decoder: DifferentiableDecoder,
     readonly embeddingLengths: Float32Array,
     private readonly ownBytes: number,

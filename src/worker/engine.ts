@@ -3,13 +3,25 @@
  * workers or of WebGPU itself, so that tests drive it in Node with any model.
  */
 
+import { CheckpointStore } from "../checkpoint/store";
 import type { FileSource } from "../corpus/source";
 import type { PythonRunner } from "../dual/tools/python";
 import type { ThinkingModel } from "../recursion/agent";
 import type { TraceEvent } from "../trace/events";
 import type { RecursionEvent } from "../trace/recursionEvents";
 import type { CorpusId } from "../world/world";
+import type { AdapterOutcome, KernelTestDepth, KernelTestOutcome } from "./deviceProtocol";
 import { EventBatcher } from "./eventBatcher";
+import type { GpuInspection } from "./gpuInspection";
+import { LibraryDesk, type LibraryDeskOptions } from "./libraryDesk";
+import type {
+  CheckpointOrigin,
+  ContinueOutcome,
+  ContinueRequest,
+  KeepOutcome,
+  OpenOutcome,
+  StoreReport,
+} from "./libraryProtocol";
 import { LinkShelf } from "./linkShelf";
 import type { LoadOutcome, LoadRequest } from "./loadProtocol";
 import { type DeviceOpener, type LoadedModel, ModelDesk } from "./modelDesk";
@@ -50,6 +62,11 @@ import type {
   TrainRequest,
 } from "./trainingProtocol";
 
+/** Where nothing can be kept: outside of browsers. */
+const NO_STORE = new CheckpointStore(async () => {
+  throw new Error("there is no store of checkpoints here");
+});
+
 interface Failed {
   status: "failed";
   problem: EngineProblem;
@@ -58,6 +75,7 @@ interface Failed {
 export class Engine implements EngineApi {
   private port: MessageSink | undefined;
   private readonly desk: ModelDesk;
+  private readonly library: LibraryDesk;
   private running: AbortController | undefined;
   private readonly links = new LinkShelf();
   private readonly recursions = new RecursionDesk((id) => this.latentModel(id), this.links);
@@ -69,14 +87,20 @@ export class Engine implements EngineApi {
     python: PythonRunner,
     private readonly archive: TrainingArchive,
     readCMap?: (name: string) => Promise<Uint8Array>,
+    library: Omit<LibraryDeskOptions, "post"> = { store: NO_STORE },
   ) {
-    this.desk = new ModelDesk(openDevice, {
-      post: (message) => this.port?.postMessage(message),
-      release: (model) => this.release(model),
-      lost: (models) => {
-        if (models.some(({ latent }) => latent && this.training.uses(latent))) this.training.forget();
+    this.library = new LibraryDesk({ ...library, post: (message) => this.port?.postMessage(message) });
+    this.desk = new ModelDesk(
+      openDevice,
+      {
+        post: (message) => this.port?.postMessage(message),
+        release: (model) => this.release(model),
+        lost: (models) => {
+          if (models.some(({ latent }) => latent && this.training.uses(latent))) this.training.forget();
+        },
       },
-    });
+      this.library,
+    );
     this.researches = new ResearchDesk(
       (id) => this.desk.model(id).model,
       python,
@@ -105,6 +129,86 @@ export class Engine implements EngineApi {
 
   unload(id: string): Promise<Outcome> {
     return this.done(() => this.desk.unload(id));
+  }
+
+  openCheckpoint(origin: CheckpointOrigin): Promise<OpenOutcome> {
+    return this.library.open(origin);
+  }
+
+  openKept(key: string): Promise<OpenOutcome> {
+    return this.library.openKept(key);
+  }
+
+  keepCheckpoint(handle: string): Promise<KeepOutcome> {
+    return this.library.keep(handle);
+  }
+
+  cancelLibrary(): void {
+    this.library.cancel();
+  }
+
+  storeReport(): Promise<StoreReport> {
+    return this.library.report();
+  }
+
+  deleteKept(key: string): Promise<Outcome> {
+    return this.done(() => this.library.remove(key));
+  }
+
+  continueText({ model: id, prompt, chat, maxTokens }: ContinueRequest): Promise<ContinueOutcome> {
+    return this.job(undefined, async (signal) => {
+      const { model } = this.desk.model(id);
+      const { tokenizer, config } = model;
+      const ids = tokenizer.encode(chat ? tokenizer.renderChat([{ role: "user", content: prompt }]) : prompt);
+      const start = performance.now();
+      const room = Math.max(0, Math.min(maxTokens, config.maxPositions - ids.length));
+      const [result] = await model.generate([{ input: { ids }, maxTokens: room }], { signal });
+      const milliseconds = performance.now() - start;
+      const { text = "", ids: written = [], promptTokens = 0 } = result ?? {};
+      return { status: "finished", text, ids: written, promptTokens, milliseconds } as const;
+    });
+  }
+
+  adapter(): Promise<AdapterOutcome> {
+    return this.outcome(async () => {
+      const { inspection } = await this.inspected();
+      const models = this.desk.loadedModels().flatMap(({ info, bytes }) => (bytes ? { id: info.id, ...bytes() } : []));
+      return { status: "ready", adapter: inspection.report(), models } as const;
+    });
+  }
+
+  testKernels(depth: KernelTestDepth): Promise<KernelTestOutcome> {
+    return this.job(undefined, async (signal) => {
+      const { inspection, info } = await this.inspected();
+      const start = performance.now();
+      try {
+        const cases = await inspection.test(depth, signal, (done, total, latest) =>
+          this.port?.postMessage({ type: "kernelTest", done, total, latest }),
+        );
+        const passed = cases.every((own) => own.passed);
+        const milliseconds = performance.now() - start;
+        const report = { device: info.name, software: info.software, depth, passed, milliseconds, cases };
+        return { status: "finished", report } as const;
+      } catch (error) {
+        if (signal.aborted) return { status: "stopped" } as const;
+        throw error;
+      }
+    });
+  }
+
+  loseDevice(): Promise<Outcome> {
+    return this.done(async () => {
+      this.checkFree();
+      const { inspection, lost } = await this.inspected();
+      inspection.lose();
+      await lost;
+    });
+  }
+
+  /** @throws what opening WebGPU throws */
+  private async inspected() {
+    const device = await this.desk.device("wgsl");
+    return { ...device, inspection: device.inspection as GpuInspection };
   }
 
   world(seed: number, corpus: CorpusId = "encyclopedia"): WorldSummary {

@@ -15,6 +15,7 @@ import type {
   OpenOutcome,
   StoreReport,
 } from "./libraryProtocol";
+import type { FileShelf } from "./modelFiles";
 import { EngineError, problemOf } from "./problems";
 import type { EngineProblem } from "./protocol";
 
@@ -38,7 +39,7 @@ export interface LibraryDeskOptions {
 /** Bytes between two messages. */
 const REPORT_BYTES = 2 ** 20;
 
-export class LibraryDesk {
+export class LibraryDesk implements FileShelf {
   private readonly opened = new Map<string, Opened>();
   private working: AbortController | undefined;
   private handles = 0;

@@ -70,6 +70,19 @@ export interface StoreReport {
   unavailable?: string;
 }
 
+export interface ContinueRequest {
+  /** Id of a loaded model. */
+  model: string;
+  prompt: string;
+  /** Whether the prompt is a user's message in the model's own chat template, or the beginning of a text. */
+  chat: boolean;
+  maxTokens: number;
+}
+
+export type ContinueOutcome =
+  | { status: "finished"; text: string; ids: number[]; promptTokens: number; milliseconds: number }
+  | { status: "failed"; problem: EngineProblem };
+
 export interface LibraryApi {
   /** Reads configuration and headers, and says what loading will fetch. A later call ends an earlier one. */
   openCheckpoint(origin: CheckpointOrigin): Promise<OpenOutcome>;
@@ -81,6 +94,8 @@ export interface LibraryApi {
   cancelLibrary(): void;
   storeReport(): Promise<StoreReport>;
   deleteKept(key: string): Promise<Outcome>;
+  /** Writes some greedy tokens, to see that a model works; `stop` ends it with what there is. */
+  continueText(request: ContinueRequest): Promise<ContinueOutcome>;
 }
 
 export interface LibraryMessage {

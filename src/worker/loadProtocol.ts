@@ -9,11 +9,16 @@ export const ENGINE_CHOICES = ["auto", ...ENGINES] as const;
 export type EngineChoice = (typeof ENGINE_CHOICES)[number];
 
 /** Where the files of a model lie. Each kind is opened in modelFiles.ts. */
-export type ModelOrigin = {
-  kind: "url";
-  /** Absolute URL of the folder that holds config.json, tokenizer.json and the weights. */
-  url: string;
-};
+export type ModelOrigin =
+  | {
+      kind: "url";
+      /** Absolute URL of the folder that holds config.json, tokenizer.json and the weights. */
+      url: string;
+    }
+  /** What `openCheckpoint` has opened, by its handle. */
+  | { kind: "opened"; handle: string }
+  /** What `keepCheckpoint` has kept in this browser, by its key. */
+  | { kind: "store"; key: string };
 
 export interface ModelSource {
   /** Handle for requests, and what the model is called. The same handle always means the same files. */
@@ -23,6 +28,10 @@ export interface ModelSource {
   engine?: EngineChoice;
   /** Number format of the matrices on the engine. Default "stored", which is f32 in onnxruntime-web. */
   weights?: Quantization;
+  /** Number format of the key/value cache on our engine. Default "f32". */
+  cache?: "f32" | "f16";
+  /** Tokens of the longest context, at most what the model has positions for. Default: all of them. */
+  context?: number;
   /** Whether latent thoughts, and where the engine can do it gradients, pass through it, besides text. Default false. */
   latent?: boolean;
   /**

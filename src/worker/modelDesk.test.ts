@@ -56,11 +56,15 @@ function setUp({ write = (i) => stored.tokens[i]!, open, onLoad, release }: SetU
       close: () => log.push(`close ${engine}`),
     };
   };
-  const desk = new ModelDesk(opener, {
-    post: (message) => messages.push(message),
+  const hooks = {
+    post: (message: LoadMessage) => messages.push(message),
     release: () => release?.(),
     lost: () => {},
-  });
+  };
+  const nothing = () => {
+    throw new Error("nothing is open");
+  };
+  const desk = new ModelDesk(opener, hooks, { source: nothing, keptSource: nothing });
   const load = (request: LoadRequest) => desk.load(request);
   return { desk, load, messages, log, lose: (engine: Engine, problem: EngineProblem) => losers.get(engine)?.(problem) };
 }

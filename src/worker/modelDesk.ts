@@ -4,8 +4,10 @@
  */
 import type { Engine } from "../model/engines";
 import type { LanguageModel } from "../model/languageModel";
+import type { ModelBytes } from "../model/wgslModel";
 import type { ThinkingModel } from "../recursion/agent";
 import { meteredFetch } from "./downloadMeter";
+import type { GpuInspection } from "./gpuInspection";
 import type {
   DeviceInfo,
   EngineVerdict,
@@ -16,6 +18,7 @@ import type {
   ModelOrigin,
   ModelSource,
 } from "./loadProtocol";
+import type { FileShelf } from "./modelFiles";
 import { EngineError, problemOf } from "./problems";
 import type { EngineProblem, ProblemKind } from "./protocol";
 import { runSelfTest } from "./selfTest";
@@ -24,6 +27,10 @@ export interface LoadHooks {
   signal: AbortSignal;
   /** Counts the bytes of weights as they arrive. */
   fetchFile: typeof fetch;
+  /** Told of weights that reach the device without `fetchFile`. */
+  onProgress(loadedBytes: number, totalBytes: number): void;
+  /** Checkpoints of the visitor's own. */
+  shelf: FileShelf;
 }
 
 export interface LoadedModel {
@@ -31,6 +38,8 @@ export interface LoadedModel {
   /** The same weights for latent thoughts, where they were asked for and the model can do it; on the tape, if ours. */
   latent?: ThinkingModel;
   info: ModelInfo;
+  /** What it holds now, where its engine tells. */
+  bytes?(): ModelBytes;
   dispose(): void;
 }
 
@@ -41,6 +50,8 @@ export interface OpenDevice {
   lost: Promise<EngineProblem>;
   /** Whether it can be used after a failure of its own: what refused a command once may refuse all of them. */
   survivesFailures: boolean;
+  /** Of a device on WebGPU that is ours. */
+  inspection?: GpuInspection;
   /** Throws what `problemOf` knows; the signal's reason after an abort. Nothing stays allocated then. */
   load(source: ModelSource, hooks: LoadHooks): Promise<LoadedModel>;
   /** Frees everything. */
@@ -52,7 +63,7 @@ export type DeviceOpener = (engine: Engine) => Promise<OpenDevice>;
 
 interface Entry extends LoadedModel {
   /** As it was asked for; the engine may have been unable. */
-  wantsLatent: boolean;
+  source: ModelSource;
 }
 
 /** Without these files no engine helps. */
@@ -79,6 +90,7 @@ export class ModelDesk {
   constructor(
     private readonly openDevice: DeviceOpener,
     private readonly hooks: ModelDeskHooks,
+    private readonly shelf: FileShelf,
   ) {}
 
   async load({ models, selfTest }: LoadRequest): Promise<LoadOutcome> {
@@ -88,10 +100,10 @@ export class ModelDesk {
     const { signal } = controller;
     const devices = this.openDevices;
     try {
-      const fetchFile = meteredFetch((loadedBytes, totalBytes) => {
+      const onProgress = (loadedBytes: number, totalBytes: number) => {
         if (!signal.aborted) this.hooks.post({ type: "progress", loadedBytes, totalBytes });
-      });
-      const hooks = { signal, fetchFile };
+      };
+      const hooks = { signal, fetchFile: meteredFetch(onProgress), onProgress, shelf: this.shelf };
       const auto = models.some(isLeftToUs) ? await this.decide(selfTest, hooks) : undefined;
       signal.throwIfAborted();
       const infos = await Promise.all(models.map((source) => this.loaded(source, engineOf(source, auto), hooks)));
@@ -128,6 +140,16 @@ export class ModelDesk {
     const loaded = this.models.get(id);
     if (!loaded) throw new EngineError("engineFailed", `the model ${id} is not loaded`);
     return loaded;
+  }
+
+  /** All that is loaded. */
+  loadedModels(): LoadedModel[] {
+    return [...this.models.values()];
+  }
+
+  /** The device of an engine, opened if need be. @throws what opening it throws */
+  device(engine: Engine): Promise<OpenDevice> {
+    return this.opened(engine);
   }
 
   get openDevices(): OpenDevice[] {
@@ -182,10 +204,9 @@ export class ModelDesk {
   }
 
   private async loaded(source: ModelSource, engine: Engine, hooks: LoadHooks): Promise<ModelInfo> {
-    const { id, latent = false, weights = "stored" } = source;
+    const { id } = source;
     const known = this.models.get(id);
-    const isSame = known?.info.engine === engine && known.info.weights === weights;
-    if (known && isSame && (known.wantsLatent || !latent)) return known.info;
+    if (known && known.info.engine === engine && serves(known.source, source)) return known.info;
     const device = await this.opened(engine);
     let loaded: LoadedModel;
     try {
@@ -207,7 +228,7 @@ export class ModelDesk {
       throw error;
     }
     known?.dispose();
-    this.models.set(id, { ...loaded, wantsLatent: latent });
+    this.models.set(id, { ...loaded, source });
     this.tell();
     return loaded.info;
   }
@@ -241,6 +262,15 @@ export class ModelDesk {
   private tell(): void {
     this.hooks.post({ type: "models", models: [...this.models.values()].map(({ info }) => info) });
   }
+}
+
+/** Whether a model that was loaded as `loaded` does what is asked for now, on the same engine. */
+function serves(loaded: ModelSource, wanted: ModelSource): boolean {
+  const isSame =
+    (loaded.weights ?? "stored") === (wanted.weights ?? "stored") &&
+    (loaded.cache ?? "f32") === (wanted.cache ?? "f32") &&
+    loaded.context === wanted.context;
+  return isSame && (loaded.latent === true || wanted.latent !== true);
 }
 
 const isLeftToUs = ({ engine = "auto", onnx }: ModelSource) => engine === "auto" && !onnx;

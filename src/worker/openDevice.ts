@@ -1,4 +1,5 @@
 /** The devices of a browser's worker, one an engine: our own kernels on WebGPU, and onnxruntime-web. */
+import type { Checkpoint } from "../checkpoint/checkpoint";
 import { expectedTensors, type ModelConfig } from "../checkpoint/config";
 import { openCheckpoint } from "../checkpoint/load";
 import { type Gpu, openGpu } from "../gpu/device";
@@ -12,6 +13,7 @@ import { wasmThreads } from "../onnx/threads";
 import { openLatentModel, thinkingModel } from "../recursion/agent";
 import { Tape } from "../tensor/tape";
 import { loadTokenizerFrom } from "../text/loadTokenizer";
+import { inspectionOf } from "./gpuInspection";
 import type { ModelInfo, ModelSource } from "./loadProtocol";
 import type { LoadedModel, LoadHooks, OpenDevice } from "./modelDesk";
 import { modelFiles } from "./modelFiles";
@@ -30,31 +32,35 @@ export function deviceOf(gpu: Gpu): OpenDevice {
     info: { engine: "wgsl", name: gpu.name, software: gpu.isSoftware },
     lost: gpu.lost.then(problemOf),
     survivesFailures: false,
+    inspection: inspectionOf(tape),
     load: (source, hooks) => loadOurs(tape, source, hooks),
     close: () => gpu.close(),
   };
 }
 
 async function loadOurs(tape: Tape, source: ModelSource, hooks: LoadHooks): Promise<LoadedModel> {
-  const { id, latent = false, weights = "stored" } = source;
+  const { id, latent = false, weights: quantization = "stored", cache: kvDtype = "f32", origin } = source;
   const { checkpoint, tokenizer, signal } = await openFiles(source, hooks);
-  if (latent && weights === "stored") {
-    const model = await openLatentModel({ id, tape, checkpoint, tokenizer, signal });
+  // What comes over `fetchFile` is counted there, as it arrives.
+  const onProgress = origin.kind === "url" ? undefined : hooks.onProgress;
+  const options = { id, checkpoint, tokenizer, signal, quantization, kvDtype, ...(onProgress && { onProgress }) };
+  if (latent && quantization === "stored") {
+    const model = await openLatentModel({ ...options, tape });
     const info = {
       ...infoOf("wgsl", source, model.language),
       latent: true,
       gradients: true,
       liveBytes: model.liveBytes,
     };
-    return { model: model.language, latent: model, info, dispose: () => model.dispose() };
+    const bytes = () => {
+      const own = model.language.bytes;
+      return { ...own, weights: own.weights + model.liveBytes - model.language.liveBytes };
+    };
+    return { model: model.language, latent: model, info, bytes, dispose: () => model.dispose() };
   }
   // The tape takes weights as they are stored; in fewer bits thoughts pass through the plain loop.
-  return loadedFrom(
-    "wgsl",
-    source,
-    await loadWgslModel({ id, gpu: tape.gpu, checkpoint, tokenizer, signal, quantization: weights }),
-    signal,
-  );
+  const model = await loadWgslModel({ ...options, gpu: tape.gpu });
+  return { ...(await loadedFrom("wgsl", source, model, signal)), bytes: () => model.bytes };
 }
 
 /** What a model of any engine can do: text, and where it was asked for and can be, latent thoughts. */
@@ -110,10 +116,10 @@ async function loadOnnx(
   hooks: LoadHooks,
 ): Promise<LoadedModel> {
   const { id, weights = "stored", onnx } = source;
-  const { signal, fetchFile } = hooks;
+  const { signal } = hooks;
   if (onnx) {
-    const files = modelFiles(source.origin, id, fetchFile);
-    const graphs = onnx.origin ? modelFiles(onnx.origin, id, fetchFile) : files;
+    const files = await modelFiles(source.origin, id, hooks);
+    const graphs = onnx.origin ? await modelFiles(onnx.origin, id, hooks) : files;
     const tokenizer = await loadTokenizerFrom(files, signal);
     const own = { id, source: files, graphSource: graphs, tokenizer, signal, ...(onnx.file && { file: onnx.file }) };
     const model = await openOnnxExport(provider, own);
@@ -125,10 +131,16 @@ async function loadOnnx(
   return loadedFrom(engine, source, model, signal);
 }
 
-async function openFiles({ origin, id }: ModelSource, { signal, fetchFile }: LoadHooks) {
-  const files = modelFiles(origin, id, fetchFile);
+async function openFiles({ origin, id, context }: ModelSource, hooks: LoadHooks) {
+  const { signal } = hooks;
+  const files = await modelFiles(origin, id, hooks);
   const [checkpoint, tokenizer] = await Promise.all([openCheckpoint(files, signal), loadTokenizerFrom(files, signal)]);
-  return { checkpoint, tokenizer, signal };
+  return { checkpoint: context === undefined ? checkpoint : shortened(checkpoint, context), tokenizer, signal };
+}
+
+/** A checkpoint with fewer positions: no text may be longer, and so no cache larger. */
+function shortened({ config, tensors }: Checkpoint, context: number): Checkpoint {
+  return { config: { ...config, maxPositions: Math.min(config.maxPositions, context) }, tensors };
 }
 
 function infoOf(

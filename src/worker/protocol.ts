@@ -7,6 +7,8 @@ import type { Branch } from "../dual/branch";
 import type { PackingAlgorithm } from "../packing/pack";
 import type { TraceEvent } from "../trace/events";
 import type { CorpusId } from "../world/world";
+import type { DeviceApi, DeviceMessage } from "./deviceProtocol";
+import type { LibraryApi, LibraryMessage } from "./libraryProtocol";
 import type { LoadApi, LoadMessage } from "./loadProtocol";
 import type {
   EvaluationOutcome,
@@ -100,6 +102,8 @@ export type RunOutcome = { status: "finished" } | { status: "failed"; problem: E
 export type EngineMessage =
   | { type: "events"; run: number; events: TraceEvent[] }
   | LoadMessage
+  | LibraryMessage
+  | DeviceMessage
   | DocumentsMessage
   | RecursionMessage
   | TrainingMessage;
@@ -109,7 +113,7 @@ export interface MessageSink {
   postMessage(message: EngineMessage): void;
 }
 
-export interface EngineApi extends LoadApi, TrainingApi, DocumentsApi {
+export interface EngineApi extends LoadApi, LibraryApi, DeviceApi, TrainingApi, DocumentsApi {
   /** Hands over the port on which messages arrive. Call once, first. */
   connect(port: MessageSink): void;
   /** Generates a world from its seed; needs no GPU. */

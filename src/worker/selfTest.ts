@@ -77,8 +77,9 @@ async function write(device: OpenDevice, origin: ModelOrigin, test: SelfTest, ho
   }
 }
 
-async function readSelfTest(origin: ModelOrigin, { fetchFile, signal }: LoadHooks): Promise<SelfTest> {
-  const files = modelFiles(origin, "self-test", fetchFile);
+async function readSelfTest(origin: ModelOrigin, hooks: LoadHooks): Promise<SelfTest> {
+  const { signal } = hooks;
+  const files = await modelFiles(origin, "self-test", hooks);
   const bytes = await files.file(SELF_TEST_FILE, signal);
   if (!bytes) throw new CheckpointError(`self-test: ${SELF_TEST_FILE} is missing`);
   try {

@@ -2,6 +2,7 @@
 import { NativeSelect } from "@mantine/core";
 import { PACKING_ALGORITHMS } from "../../../src/index";
 import { NumberField, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
+import { SystemModels } from "../../components/SystemModels";
 import { strings } from "../../strings";
 import classes from "./CorpusPanel.module.css";
 import { changedSettings, DEFAULTS, LIMITS, type RoomSearch } from "./search";
@@ -22,6 +23,7 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
   };
   return (
     <SettingsGroup title={strings.settings.title} changed={changedSettings(search)} disabled={disabled} onReset={reset}>
+      <SystemModels disabled={disabled} />
       <SwitchField
         {...text.system1}
         checked={search.system1}

@@ -9,6 +9,7 @@ import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { ErrorCard } from "../../components/ErrorCard";
 import { Panel } from "../../components/Panel";
 import { RoomFrame } from "../../components/RoomFrame";
+import { useConfirm } from "../../components/useConfirm";
 import { formatCount } from "../../format";
 import { useKeys } from "../../keys";
 import { RELAY_MODELS } from "../../models";
@@ -39,7 +40,6 @@ import { Samples } from "./Samples";
 import { SettingsForm, sourceOf } from "./SettingsForm";
 import { type RoomSearch, settingsOf } from "./search";
 import { Tracks } from "./Tracks";
-import { useConfirm } from "./useConfirm";
 import { useWakeLock } from "./useWakeLock";
 
 const route = getRouteApi("/link-training");
@@ -53,7 +53,7 @@ export function LinkTrainingRoom() {
   const hopeless = useEngine(isHopeless);
   const job = useJob((own) => own.job);
   const taken = job !== undefined && job !== "training";
-  const [confirm, dialog] = useConfirm();
+  const [confirm, dialog] = useConfirm(text.control.replaceYes, text.control.replaceNo);
   const hidden = useDocumentVisibility() === "hidden";
   useEffect(() => {
     wantModels(RELAY_MODELS);

@@ -1,21 +1,21 @@
-/** A question that has to be answered before something is replaced. */
+/** A question that has to be answered before something is lost. */
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
-import { strings } from "../../strings";
-
-const text = strings.linkTraining.control;
 
 interface Question {
   title: string;
   body: string;
-  answer: (yes: boolean) => void;
+  answer: (isSure: boolean) => void;
 }
 
 /** @returns what asks, and the dialog to be drawn */
-export function useConfirm(): [confirm: (title: string, body: string) => Promise<boolean>, dialog: React.ReactNode] {
+export function useConfirm(
+  yes: string,
+  no: string,
+): [confirm: (title: string, body: string) => Promise<boolean>, dialog: React.ReactNode] {
   const [question, setQuestion] = useState<Question>();
-  const settle = (yes: boolean) => {
-    question?.answer(yes);
+  const settle = (isSure: boolean) => {
+    question?.answer(isSure);
     setQuestion(undefined);
   };
   const confirm = (title: string, body: string) =>
@@ -25,9 +25,9 @@ export function useConfirm(): [confirm: (title: string, body: string) => Promise
       <p>{question?.body}</p>
       <Button.Group>
         <Button data-autofocus variant="default" onClick={() => settle(false)}>
-          {text.replaceNo}
+          {no}
         </Button>
-        <Button onClick={() => settle(true)}>{text.replaceYes}</Button>
+        <Button onClick={() => settle(true)}>{yes}</Button>
       </Button.Group>
     </Modal>
   );

@@ -1,0 +1,308 @@
+/** A checkpoint that was opened: its files, what it takes on the device at the chosen context, and loading it. */
+import { Button, NativeSelect, NumberInput, Progress, Slider } from "@mantine/core";
+import { IconDownload, IconX } from "@tabler/icons-react";
+import { useState } from "react";
+import { estimateMemory, type MemoryEstimate, QUANTIZATIONS, type Quantization } from "../../../src/index";
+import type { CheckpointInfo } from "../../../src/worker/libraryProtocol";
+import { Facts } from "../../components/Facts";
+import { Frame } from "../../components/Frame";
+import { SwitchField } from "../../components/SettingsGroup";
+import { TableTwin } from "../../components/TableTwin";
+import { formatBytes, formatCount, formatParameters, formatPlural } from "../../format";
+import { useDevice } from "../../stores/deviceStore";
+import { useEngine } from "../../stores/engineStore";
+import {
+  cancelLibrary,
+  closeOpened,
+  type LibraryState,
+  type LoadOptions,
+  loadOpened,
+  useLibrary,
+} from "../../stores/libraryStore";
+import { strings } from "../../strings";
+import classes from "./CheckpointFrame.module.css";
+import { gpuLimits } from "./gpuLimits";
+import { MemoryBar } from "./MemoryBar";
+
+const text = strings.models.checkpoint;
+
+/** Embeddings of more parameters than this take long to be measured. */
+const SMALL_MODEL = 50_000_000;
+const FIRST_CONTEXT = 4096;
+
+export function CheckpointFrame({ info }: { info: CheckpointInfo }) {
+  const { phase } = useLibrary();
+  const busy = phase !== "idle";
+  const [options, setOptions] = useState<LoadOptions>(() => firstOptions(info));
+  const change = (own: Partial<LoadOptions>) => setOptions((before) => ({ ...before, ...own }));
+  const { config } = info;
+  return (
+    <Frame
+      title={text.title(info.name)}
+      hint={text.hint}
+      tools={
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          disabled={busy}
+          leftSection={<IconX size={13} />}
+          onClick={closeOpened}
+        >
+          {text.close}
+        </Button>
+      }
+    >
+      <div className={classes.parts}>
+        <Facts
+          facts={[
+            [text.architecture, config.modelType],
+            [text.parameters, formatParameters(info.parameters)],
+            [text.layers, formatCount(config.layers)],
+            [text.hidden, formatCount(config.hiddenSize)],
+            [text.heads, `${config.heads} (${config.kvHeads})`],
+            [text.stored, info.stored.toLowerCase()],
+            [text.toFetch, toFetch(info)],
+          ]}
+        />
+        <Files info={info} />
+        <Choices info={info} options={options} change={change} disabled={busy} />
+        <Fit info={info} options={options} />
+      </div>
+    </Frame>
+  );
+}
+
+function firstOptions({ config, parameters }: CheckpointInfo): LoadOptions {
+  const context = Math.min(config.maxPositions, FIRST_CONTEXT);
+  return { weights: "stored", cache: "f32", context, keep: true, latent: parameters <= SMALL_MODEL };
+}
+
+function toFetch({ key, totalBytes, keptBytes }: CheckpointInfo): string {
+  return key === undefined ? formatBytes(totalBytes - keptBytes) : text.nothingToFetch;
+}
+
+function Files({ info }: { info: CheckpointInfo }) {
+  const { files, totalBytes, key, keptBytes } = info;
+  return (
+    <div className={classes.files}>
+      <p>
+        {text.files(formatPlural(files.length, "file"), formatBytes(totalBytes))}
+        {key !== undefined ? `. ${text.kept}` : keptBytes > 0 ? `. ${text.partlyKept(formatBytes(keptBytes))}` : ""}
+      </p>
+      <TableTwin
+        caption={text.title(info.name)}
+        table={() => ({
+          head: [text.file, text.bytes],
+          rows: files.map(({ name, bytes }) => [name, formatBytes(bytes)]),
+        })}
+      />
+    </div>
+  );
+}
+
+interface ChoicesProps {
+  info: CheckpointInfo;
+  options: LoadOptions;
+  change: (own: Partial<LoadOptions>) => void;
+  disabled: boolean;
+}
+
+function Choices({ info, options, change, disabled }: ChoicesProps) {
+  const { weights, cache, context, keep, latent } = options;
+  const most = info.config.maxPositions;
+  const least = Math.min(64, most);
+  const { choices } = text.weights;
+  // By doubling: a thousand tokens more mean much in a short context and little in a long one.
+  const steps = Math.log2(most / least);
+  const store = useLibrary((state) => state.store);
+  return (
+    <div className={classes.choices}>
+      <NativeSelect
+        size="xs"
+        label={text.weights.label}
+        description={text.weights.help}
+        inputWrapperOrder={["label", "input", "description"]}
+        data={QUANTIZATIONS.map((value) => ({
+          value,
+          label: value === "stored" ? choices.stored(info.stored.toLowerCase()) : choices[value],
+        }))}
+        value={weights}
+        disabled={disabled}
+        onChange={(event) => change({ weights: event.currentTarget.value as Quantization })}
+      />
+      <NativeSelect
+        size="xs"
+        label={text.cache.label}
+        description={text.cache.help}
+        inputWrapperOrder={["label", "input", "description"]}
+        data={["f32", "f16"]}
+        value={cache}
+        disabled={disabled}
+        onChange={(event) => change({ cache: event.currentTarget.value as LoadOptions["cache"] })}
+      />
+      <div className={classes.context}>
+        <NumberInput
+          size="xs"
+          label={text.context.label}
+          aria-label={text.context.input}
+          description={text.context.help}
+          inputWrapperOrder={["label", "input", "description"]}
+          value={context}
+          min={least}
+          max={most}
+          step={256}
+          clampBehavior="blur"
+          disabled={disabled}
+          onChange={(value) => {
+            if (typeof value === "number" && value >= 1 && value <= most) change({ context: value });
+          }}
+        />
+        <Slider
+          size="sm"
+          label={(step) => text.context.value(formatCount(contextAt(step, least, most)))}
+          thumbProps={{ "aria-label": text.context.label }}
+          min={0}
+          max={Math.max(steps, 0.01)}
+          step={0.125}
+          value={Math.log2(Math.max(1, context / least))}
+          disabled={disabled || steps === 0}
+          onChange={(step) => change({ context: contextAt(step, least, most) })}
+        />
+      </div>
+      <div className={classes.switches}>
+        <SwitchField
+          {...text.keep}
+          checked={keep && !store?.unavailable}
+          disabled={disabled || store?.unavailable !== undefined}
+          onChange={(checked) => change({ keep: checked })}
+        />
+        <SwitchField
+          {...text.latent}
+          checked={latent}
+          disabled={disabled}
+          onChange={(own) => change({ latent: own })}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** Whole powers of two exactly, in between rounded to 64. */
+function contextAt(step: number, least: number, most: number): number {
+  const tokens = least * 2 ** step;
+  return Math.min(most, Math.max(least, Math.round(tokens / 64) * 64 || least));
+}
+
+function Fit({ info, options }: { info: CheckpointInfo; options: LoadOptions }) {
+  const adapter = useDevice((state) => state.adapter);
+  const choice = useEngine((state) => state.choice);
+  const auto = useEngine((state) => state.auto);
+  const library = useLibrary();
+  const onProcessor = choice === "onnx-wasm" || (choice === "auto" && auto?.engine === "onnx-wasm");
+  const limits = adapter && gpuLimits(adapter);
+  const { weights, cache, context } = options;
+  const wanted = { stored: info.stored, quantization: weights, kvDtype: cache, context };
+  const estimate = limits && estimateMemory(info.config, { ...wanted, limits, isSoftware: adapter?.software ?? false });
+  if (onProcessor) {
+    return (
+      <>
+        <p className={classes.verdict}>{text.wasm}</p>
+        <Actions library={library} options={options} label={text.load} />
+      </>
+    );
+  }
+  if (!estimate || !limits) return <Actions library={library} options={options} label={text.loadAnyway} />;
+  const problems = [...estimate.problems, ...machineProblems(estimate)];
+  const room = roomProblem(library, info, options);
+  return (
+    <>
+      <div>
+        <h3 className={classes.subtitle}>
+          {text.memory} <span>{strings.models.memory.at(formatCount(context))}</span>
+        </h3>
+        <MemoryBar
+          label={info.name}
+          bytes={{
+            weights: estimate.weights,
+            keyValueCache: estimate.keyValueCache,
+            activations: estimate.activations,
+          }}
+        />
+      </div>
+      <div className={classes.verdict} data-fits={problems.length === 0}>
+        {problems.length === 0 ? (
+          <p>{text.fits(formatBytes(Math.min(limits.maxBufferBytes, limits.maxBindingBytes)))}</p>
+        ) : (
+          <>
+            <p>{text.tooLarge}</p>
+            <ul>
+              {[...new Set(problems)].map((problem) => (
+                <li key={problem}>{problem}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        {room && <p>{room}</p>}
+      </div>
+      <Actions
+        library={library}
+        options={room ? { ...options, keep: false } : options}
+        label={problems.length === 0 ? text.load : text.loadAnyway}
+      />
+    </>
+  );
+}
+
+/** Browsers tell the machine's memory in powers of two, at most 8 GB: more than that says nothing. */
+function machineProblems({ total }: MemoryEstimate): string[] {
+  const gigabytes = (navigator as { deviceMemory?: number }).deviceMemory;
+  if (gigabytes === undefined || gigabytes >= 8) return [];
+  const has = gigabytes * 2 ** 30;
+  return total > has ? [text.machine(formatBytes(total), formatBytes(has))] : [];
+}
+
+function roomProblem({ store }: LibraryState, info: CheckpointInfo, { keep }: LoadOptions): string | undefined {
+  if (!keep || info.key !== undefined || store?.quota === undefined || store.usage === undefined) return undefined;
+  const free = Math.max(0, store.quota - store.usage);
+  return info.totalBytes - info.keptBytes > free ? text.noRoom(formatBytes(free)) : undefined;
+}
+
+interface ActionsProps {
+  library: LibraryState;
+  options: LoadOptions;
+  label: string;
+}
+
+function Actions({ library, options, label }: ActionsProps) {
+  const { phase, progress } = library;
+  if (phase !== "keeping" && phase !== "loading") {
+    return (
+      <div className={classes.actions}>
+        <Button
+          size="sm"
+          disabled={phase !== "idle"}
+          leftSection={<IconDownload size={15} />}
+          onClick={() => void loadOpened(options)}
+        >
+          {label}
+        </Button>
+      </div>
+    );
+  }
+  const share = progress && progress.totalBytes > 0 ? (100 * progress.loadedBytes) / progress.totalBytes : 0;
+  const says = phase === "keeping" ? text.keeping : text.placing;
+  const done = progress !== undefined && progress.loadedBytes >= progress.totalBytes;
+  return (
+    <div className={classes.progress}>
+      <span className="tabular">
+        {progress && !(done && phase === "loading")
+          ? says(formatBytes(progress.loadedBytes), formatBytes(progress.totalBytes))
+          : text.preparing}
+      </span>
+      <Progress value={share} size="sm" aria-label={text.progress} />
+      <Button size="compact-xs" variant="default" onClick={cancelLibrary}>
+        {text.cancel}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,167 @@
+/** Checkpoints that the visitor brings: what is open, what is kept, how far loading is, and what came to grief. */
+import { create } from "zustand";
+import type { Quantization } from "../../src/index";
+import type { CheckpointInfo, CheckpointOrigin, OpenOutcome, StoreReport } from "../../src/worker/libraryProtocol";
+import type { LoadOutcome, ModelSource } from "../../src/worker/loadProtocol";
+import type { EngineProblem } from "../../src/worker/protocol";
+import { SELF_TEST_AGENT, shippedFiles, shippedModel } from "../models";
+import { besideRooms, engine, onEngineMessage, useEngine } from "./engineStore";
+
+export interface LibraryState {
+  phase: "idle" | "opening" | "keeping" | "loading";
+  /** What was opened last. */
+  info?: CheckpointInfo | undefined;
+  /** Bytes of the phase in progress. */
+  progress?: { loadedBytes: number; totalBytes: number } | undefined;
+  /** Of the last try, and what it tried. */
+  problem?: EngineProblem | undefined;
+  failed?: "open" | "load" | undefined;
+  cancelled?: boolean | undefined;
+  /** Id of the model that the last load brought. */
+  loaded?: string | undefined;
+  store?: StoreReport | undefined;
+}
+
+export const useLibrary = create<LibraryState>(() => ({ phase: "idle" }));
+
+/** How models that were loaded here are loaded again. */
+const sources = new Map<string, ModelSource>();
+
+export interface LoadOptions {
+  weights: Quantization;
+  cache: "f32" | "f16";
+  /** Tokens. */
+  context: number;
+  keep: boolean;
+  latent: boolean;
+}
+
+const FRESH = { progress: undefined, problem: undefined, failed: undefined, cancelled: undefined, loaded: undefined };
+
+onEngineMessage("keeping", ({ loadedBytes, totalBytes }) => {
+  if (useLibrary.getState().phase === "keeping") useLibrary.setState({ progress: { loadedBytes, totalBytes } });
+});
+useEngine.subscribe(({ progress }) => {
+  if (useLibrary.getState().phase === "loading" && progress) useLibrary.setState({ progress });
+});
+
+export function openOrigin(origin: CheckpointOrigin): Promise<void> {
+  return open(() => engine().openCheckpoint(origin));
+}
+
+export function openKept(key: string): Promise<void> {
+  return open(() => engine().openKept(key));
+}
+
+async function open(work: () => Promise<OpenOutcome>): Promise<void> {
+  useLibrary.setState({ ...FRESH, phase: "opening", info: undefined });
+  const outcome = await work().catch(crashed);
+  if (outcome.status === "ready") useLibrary.setState({ phase: "idle", info: outcome.info });
+  else end(outcome, "open");
+}
+
+export function closeOpened(): void {
+  useLibrary.setState({ ...FRESH, info: undefined });
+}
+
+/** Copies what is open into the store, if that is wanted, and loads it. */
+export async function loadOpened({ weights, cache, context, keep, latent }: LoadOptions): Promise<void> {
+  const { info, phase } = useLibrary.getState();
+  if (!info || phase !== "idle") return;
+  useLibrary.setState(FRESH);
+  let { key } = info;
+  if (keep && key === undefined) {
+    useLibrary.setState({ phase: "keeping" });
+    const kept = await engine().keepCheckpoint(info.handle).catch(crashed);
+    void refreshStore();
+    if (kept.status !== "ready") {
+      end(kept, "load");
+      return;
+    }
+    key = kept.key;
+    useLibrary.setState({ info: { ...info, key, keptBytes: info.totalBytes }, progress: undefined });
+  }
+  const source: ModelSource = {
+    id: info.name,
+    origin: key === undefined ? { kind: "opened", handle: info.handle } : { kind: "store", key },
+    weights,
+    cache,
+    context,
+    latent,
+  };
+  useLibrary.setState({ phase: "loading", progress: undefined });
+  const outcome = await load([source]);
+  if (outcome.status !== "ready") {
+    end(outcome, "load");
+    return;
+  }
+  sources.set(source.id, source);
+  useLibrary.setState({ phase: "idle", loaded: source.id, progress: undefined });
+}
+
+/** Loads a shipped agent beside whatever is there. */
+export async function loadShipped(id: string): Promise<void> {
+  useLibrary.setState({ ...FRESH, phase: "loading" });
+  const outcome = await load([shippedModel(id)]);
+  if (outcome.status === "ready") useLibrary.setState({ phase: "idle", loaded: id, progress: undefined });
+  else end(outcome, "load");
+}
+
+/** Loads models again by their names, as they were loaded before. */
+export async function loadAgain(ids: readonly string[]): Promise<LoadOutcome> {
+  return load(ids.map((id) => sources.get(id) ?? shippedModel(id)));
+}
+
+async function load(models: ModelSource[]): Promise<LoadOutcome> {
+  const { choice } = useEngine.getState();
+  const request = {
+    models: models.map((source) => ({ ...source, engine: choice })),
+    selfTest: shippedFiles(SELF_TEST_AGENT),
+  };
+  return besideRooms(() => engine().load(request)).catch(crashed);
+}
+
+export function cancelLibrary(): void {
+  const { phase } = useLibrary.getState();
+  if (phase === "loading") void engine().cancelLoad();
+  else void engine().cancelLibrary();
+}
+
+export async function refreshStore(): Promise<void> {
+  const store = await engine()
+    .storeReport()
+    .catch((error): StoreReport => ({ checkpoints: [], unavailable: String(error) }));
+  useLibrary.setState({ store });
+}
+
+/** @returns what went wrong, if anything did */
+export async function deleteKept(key: string): Promise<EngineProblem | undefined> {
+  const outcome = await engine().deleteKept(key).catch(crashed);
+  const { info } = useLibrary.getState();
+  // What was opened out of the store is gone with it.
+  if (outcome.status === "done" && info?.key === key) useLibrary.setState({ ...FRESH, info: undefined });
+  await refreshStore();
+  return outcome.status === "failed" ? outcome.problem : undefined;
+}
+
+/** @returns what went wrong, if anything did */
+export async function unloadModel(id: string): Promise<EngineProblem | undefined> {
+  const outcome = await engine().unload(id).catch(crashed);
+  if (useLibrary.getState().loaded === id) useLibrary.setState({ loaded: undefined });
+  return outcome.status === "failed" ? outcome.problem : undefined;
+}
+
+function end(
+  outcome: { status: "cancelled" } | { status: "failed"; problem: EngineProblem },
+  failed: "open" | "load",
+): void {
+  useLibrary.setState({
+    phase: "idle",
+    progress: undefined,
+    ...(outcome.status === "failed" ? { problem: outcome.problem, failed } : { cancelled: failed === "load" }),
+  });
+}
+
+function crashed(error: unknown): { status: "failed"; problem: EngineProblem } {
+  return { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };
+}

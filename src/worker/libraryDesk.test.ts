@@ -1,0 +1,135 @@
+/** Opening and keeping what a visitor brings, over a real server, with a store in memory. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { MemoryFolder } from "../../tests/fixtures/memoryFolder";
+import { parseConfig } from "../checkpoint/config";
+import { openCheckpoint } from "../checkpoint/load";
+import { randomCheckpointFiles } from "../checkpoint/randomCheckpoint";
+import { CheckpointStore } from "../checkpoint/store";
+import { LibraryDesk } from "./libraryDesk";
+import type { LibraryMessage, OpenOutcome } from "./libraryProtocol";
+
+const CONFIG = parseConfig({
+  model_type: "llama",
+  vocab_size: 10,
+  hidden_size: 8,
+  intermediate_size: 8,
+  num_hidden_layers: 1,
+  num_attention_heads: 2,
+});
+const files: Record<string, Uint8Array<ArrayBuffer>> = {
+  ...randomCheckpointFiles(CONFIG),
+  "tokenizer.json": new TextEncoder().encode("{}"),
+};
+const WEIGHTS = "model.safetensors";
+
+let server: Server;
+let url: string;
+let asked: string[] = [];
+/** Answered by the test, when it likes. */
+let held: (() => void) | undefined;
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const name = request.url?.split("/").at(-1) ?? "";
+    asked.push(name);
+    const content = files[name];
+    if (!content) {
+      response.writeHead(404).end();
+      return;
+    }
+    const answer = () => response.writeHead(200, { "Content-Length": content.length, ETag: '"1"' }).end(content);
+    if (held && name === WEIGHTS) held = answer;
+    else answer();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/models/tiny/`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+let messages: LibraryMessage[];
+let desk: LibraryDesk;
+beforeEach(() => {
+  asked = [];
+  held = undefined;
+  messages = [];
+  const root = new MemoryFolder();
+  const store = new CheckpointStore(async () => root);
+  desk = new LibraryDesk({ store, post: (message) => messages.push(message), estimate: async () => ({ quota: 100 }) });
+});
+
+const infoOf = (outcome: OpenOutcome) => {
+  if (outcome.status !== "ready") throw new Error(JSON.stringify(outcome));
+  return outcome.info;
+};
+
+describe("LibraryDesk", () => {
+  it("opens an address, keeps it, and finds it kept the next time", async () => {
+    const info = infoOf(await desk.open({ kind: "url", url }));
+    expect(info).toMatchObject({ name: "models/tiny", stored: "F32", keptBytes: 0 });
+    expect(info.key).toBeUndefined();
+    expect(info.totalBytes).toBe(Object.values(files).reduce((sum, { length }) => sum + length, 0));
+    const kept = await desk.keep(info.handle);
+    expect(kept.status).toBe("ready");
+    expect(messages.at(-1)).toEqual({ type: "keeping", loadedBytes: info.totalBytes, totalBytes: info.totalBytes });
+
+    const again = infoOf(await desk.open({ kind: "url", url }));
+    expect(again).toMatchObject({ key: kept.status === "ready" && kept.key, keptBytes: info.totalBytes });
+    asked = [];
+    const fromStore = infoOf(await desk.openKept(again.key as string));
+    expect(fromStore).toMatchObject({ name: "models/tiny", key: again.key, parameters: info.parameters });
+    expect((await openCheckpoint(await desk.keptSource(again.key as string))).config).toEqual(info.config);
+    expect(asked).toEqual([]);
+    expect(await desk.report()).toMatchObject({ quota: 100, checkpoints: [{ name: "models/tiny" }] });
+    await desk.remove(again.key as string);
+    expect((await desk.report()).checkpoints).toEqual([]);
+  });
+
+  it("opens files of this machine under the name of their folder", async () => {
+    const picked = Object.entries(files).map(([name, bytes]) => new File([bytes], name, { lastModified: 5 }));
+    const info = infoOf(await desk.open({ kind: "files", name: "mine", files: picked }));
+    expect(info.name).toBe("mine");
+    expect(await desk.source(info.handle).size(WEIGHTS)).toBe(files[WEIGHTS]?.length);
+    expect(await desk.keep(info.handle)).toMatchObject({ status: "ready" });
+    expect(infoOf(await desk.open({ kind: "files", name: "mine", files: picked })).key).toBeDefined();
+  });
+
+  it("says what is wrong, and what is not open any more", async () => {
+    const missing = await desk.open({ kind: "url", url: `${url}deeper/` });
+    expect(missing).toMatchObject({ status: "ready" });
+    const { [WEIGHTS]: weights } = files;
+    delete files[WEIGHTS];
+    expect(await desk.open({ kind: "url", url })).toMatchObject({
+      status: "failed",
+      problem: { kind: "modelFilesMissing", detail: expect.stringContaining("neither model.safetensors nor") },
+    });
+    files[WEIGHTS] = weights as Uint8Array<ArrayBuffer>;
+    expect(await desk.keep("opened-99")).toMatchObject({ status: "failed", problem: { kind: "modelFilesMissing" } });
+    expect(await desk.openKept("nothing")).toMatchObject({ status: "failed" });
+  });
+
+  it("is cancelled in the middle, and by whatever comes next", async () => {
+    held = () => {};
+    const first = desk.open({ kind: "url", url });
+    while (!asked.includes(WEIGHTS)) await new Promise((resolve) => setTimeout(resolve, 5));
+    desk.cancel();
+    expect(await first).toEqual({ status: "cancelled" });
+    const second = desk.open({ kind: "url", url });
+    held = undefined;
+    expect((await desk.open({ kind: "url", url })).status).toBe("ready");
+    expect(await second).toEqual({ status: "cancelled" });
+  });
+
+  it("goes without a store where the browser has none", async () => {
+    const none = async () => {
+      throw new Error("no private file system here");
+    };
+    desk = new LibraryDesk({ store: new CheckpointStore(none), post: () => {} });
+    const info = infoOf(await desk.open({ kind: "url", url }));
+    expect(info.key).toBeUndefined();
+    expect(await desk.report()).toEqual({ checkpoints: [], unavailable: "no private file system here" });
+  });
+});

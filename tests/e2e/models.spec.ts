@@ -1,0 +1,359 @@
+/** Checkpoints of a visitor's own, their store, the device and its self-test, as a visitor meets them. */
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, type Page, test } from "@playwright/test";
+import { strings } from "../../app/strings";
+import type { ModelConfig } from "../../src/checkpoint/config";
+import { randomCheckpointFiles } from "../../src/checkpoint/randomCheckpoint";
+import { COMMIT, type FakeHub, type Fault, startFakeHub } from "./hubServer";
+
+const text = strings.models;
+/** On a busy machine. */
+const LONG_MS = 120_000;
+const SHARD = "model-00002-of-00002.safetensors";
+
+/** A checkpoint of random weights for the tokenizer of a shipped agent. */
+async function checkpoint(shards: number, change: Partial<ModelConfig> = {}): Promise<Record<string, Uint8Array>> {
+  const config: ModelConfig = {
+    modelType: "qwen3",
+    vocabSize: 699,
+    hiddenSize: 64,
+    intermediateSize: 96,
+    layers: 2,
+    heads: 4,
+    kvHeads: 2,
+    headDim: 32,
+    ropeTheta: 1e6,
+    rmsNormEps: 1e-6,
+    tieWordEmbeddings: true,
+    qkvBias: false,
+    oBias: false,
+    qkNorm: true,
+    maxPositions: 2048,
+    eosIds: [692],
+    ...change,
+  };
+  const tokenizer = ["tokenizer.json", "tokenizer_config.json"].map(async (name) => {
+    return [name, new Uint8Array(await readFile(`public/models/twinloop-relay-s/${name}`))] as const;
+  });
+  return {
+    ...randomCheckpointFiles(config, { dtype: "BF16", shards }),
+    ...Object.fromEntries(await Promise.all(tokenizer)),
+  };
+}
+
+let hub: FakeHub;
+test.beforeAll(async () => {
+  hub = await startFakeHub(await checkpoint(2));
+});
+test.afterAll(() => hub.close());
+test.beforeEach(() => hub.reset());
+
+const region = (page: Page, name: string | RegExp) =>
+  page.getByRole("region", { name, exact: typeof name === "string" });
+const opened = (page: Page, name = "some/model") => region(page, text.checkpoint.title(name));
+const loadedModels = (page: Page) => region(page, text.loaded.title);
+const stored = (page: Page) => region(page, text.store.title);
+const device = (page: Page) => region(page, text.device.title);
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+
+async function openRoom(page: Page, search = ""): Promise<void> {
+  await page.goto(`#/models${search}`);
+  await expect(device(page)).toContainText(text.device.adapter, { timeout: LONG_MS });
+}
+
+const hubSearch = (more = "") => `?source=hub&id=some/model&host=${encodeURIComponent(hub.url)}${more}`;
+
+async function look(page: Page): Promise<void> {
+  await button(page, text.open.look).click();
+}
+
+async function load(page: Page, name = "some/model"): Promise<void> {
+  await opened(page, name).getByRole("button", { name: text.checkpoint.load, exact: true }).click();
+  await expect(page.getByText(text.checkpoint.loaded(name))).toBeVisible({ timeout: LONG_MS });
+}
+
+const sentWeights = () =>
+  [...hub.sent].filter(([name]) => name.endsWith(".safetensors")).reduce((sum, [, n]) => sum + n, 0);
+const weightBytes = () =>
+  Object.entries(hub.files)
+    .filter(([name]) => name.endsWith(".safetensors"))
+    .reduce((sum, [, { length }]) => sum + length, 0);
+
+test("a sharded checkpoint of the hub is listed, priced, loaded, kept over a reload, and deleted", async ({ page }) => {
+  await openRoom(page, hubSearch());
+  await look(page);
+  const frame = opened(page);
+  await expect(frame).toContainText("qwen3", { timeout: LONG_MS });
+  await frame.getByText(strings.table.show).click();
+  await expect(frame.getByRole("table")).toContainText(SHARD);
+  // Nothing but headers has come so far.
+  expect(sentWeights()).toBeLessThan(weightBytes() / 4);
+
+  // The price follows the context and the format at once.
+  const memory = frame.getByLabel(text.memory.label("some/model"));
+  const before = await memory.textContent();
+  await frame.getByLabel(text.checkpoint.context.input).fill("64");
+  await expect(memory).not.toHaveText(before ?? "");
+  const short = await memory.textContent();
+  await frame.getByLabel(text.checkpoint.weights.label).selectOption("q8");
+  await expect(memory).not.toHaveText(short ?? "");
+  await frame.getByLabel(text.checkpoint.weights.label).selectOption("stored");
+  await frame.getByLabel(text.checkpoint.context.input).fill("512");
+
+  await load(page);
+  await expect(loadedModels(page)).toContainText("some/model");
+  await expect(loadedModels(page)).toContainText(text.loaded.context("512"));
+  expect(sentWeights()).toBeGreaterThanOrEqual(weightBytes());
+  await expect(stored(page)).toContainText("some/model");
+  await expect(stored(page)).toContainText(COMMIT.slice(0, 8));
+
+  await page.reload();
+  await expect(stored(page)).toContainText("some/model", { timeout: LONG_MS });
+  hub.reset();
+  await button(page, text.store.open("some/model")).click();
+  await expect(opened(page)).toContainText(text.checkpoint.kept, { timeout: LONG_MS });
+  await load(page);
+  expect(sentWeights()).toBe(0);
+
+  await button(page, text.loaded.unload("some/model")).click();
+  await expect(loadedModels(page)).toContainText(text.loaded.none);
+  await button(page, text.store.delete("some/model")).click();
+  await button(page, text.store.confirmYes).click();
+  await expect(stored(page)).toContainText(text.store.none);
+});
+
+test("copying can be cancelled in the middle, and goes on from the files that were whole", async ({ page }) => {
+  await openRoom(page, hubSearch());
+  await look(page);
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  hub.reset();
+  hub.faults.set(SHARD, "slow");
+  await button(page, text.checkpoint.load).click();
+  await expect(opened(page).getByRole("progressbar", { name: text.checkpoint.progress })).toBeAttached();
+  await expect.poll(() => hub.sent.get(SHARD) ?? 0, { timeout: LONG_MS }).toBeGreaterThan(0);
+  await opened(page).getByRole("button", { name: text.checkpoint.cancel, exact: true }).click();
+  await expect(page.getByText(text.checkpoint.cancelled)).toBeVisible();
+  await expect(stored(page)).toContainText(`${SHARD} is missing`);
+  await expect(loadedModels(page)).toContainText(text.loaded.none);
+
+  hub.reset();
+  await load(page);
+  expect(hub.sent.get("model-00001-of-00002.safetensors") ?? 0).toBe(0);
+  // Browsers may go on within a file of their own cache.
+  expect(hub.sent.get(SHARD) ?? 0).toBeGreaterThan(0);
+  expect(hub.sent.get(SHARD) ?? 0).toBeLessThanOrEqual(hub.files[SHARD]?.length ?? 0);
+});
+
+test("every failure names its file and its reason", async ({ page }) => {
+  await openRoom(page, hubSearch());
+  const alert = page.getByRole("alert");
+  const failures: [string, Fault, RegExp][] = [
+    ["config.json", "404", /config\.json is missing: the server answered 404/],
+    ["config.json", "html", /config\.json is missing: the server sent a web page instead of the file/],
+    ["config.json", "403", /config\.json: the server answered 403: its owner wants a licence to be accepted/],
+    ["config.json", "401", /config\.json: the server answered 401: .*access token/],
+  ];
+  for (const [file, fault, message] of failures) {
+    hub.reset();
+    hub.faults.set(file, fault);
+    await look(page);
+    await expect(alert.filter({ hasText: message })).toBeVisible({ timeout: LONG_MS });
+  }
+  // While copying: cut off in the middle, replaced by a page, another size than listed.
+  for (const [fault, message] of [
+    ["truncated", new RegExp(`some/model: ${SHARD}: `)],
+    ["html", new RegExp(`${SHARD} is missing: the server sent a web page`)],
+  ] as const) {
+    hub.reset();
+    await look(page);
+    await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+    hub.faults.set(SHARD, fault);
+    await button(page, text.checkpoint.load).click();
+    await expect(alert.filter({ hasText: message })).toBeVisible({ timeout: LONG_MS });
+    await expect(alert).toContainText(text.checkpoint.failed);
+  }
+  hub.reset();
+  hub.faults.set(SHARD, "wrongSize");
+  await look(page);
+  // The header already shows that the file cannot have the size of the list.
+  await expect(alert.filter({ hasText: SHARD })).toBeVisible({ timeout: LONG_MS });
+});
+
+test("an access token opens a model behind a licence, and goes to the hub only", async ({ page }) => {
+  hub.faults.set("config.json", "401");
+  await openRoom(page, hubSearch());
+  await page.getByLabel(text.open.token.label, { exact: true }).fill("hf_right");
+  await look(page);
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  expect([...hub.tokens.hub]).toEqual(["Bearer hf_right"]);
+  expect([...hub.tokens.storage]).toEqual([]);
+  expect(page.url()).not.toContain("hf_right");
+});
+
+test("a folder behind an address is loaded in 4 bits without being kept, and writes", async ({ page }) => {
+  const url = `${hub.storageUrl}/`;
+  await openRoom(page, `?source=url&url=${encodeURIComponent(url)}`);
+  await look(page);
+  const name = new URL(url).host;
+  await expect(opened(page, name)).toBeVisible({ timeout: LONG_MS });
+  await opened(page, name).getByLabel(text.checkpoint.weights.label).selectOption("q4");
+  await opened(page, name).getByRole("switch", { name: text.checkpoint.keep.label }).click();
+  await load(page, name);
+  await expect(loadedModels(page)).toContainText("q4");
+  await expect(stored(page)).toContainText(text.store.none);
+  const trial = region(page, text.loaded.try.title);
+  await trial.getByRole("button", { name: text.loaded.try.go }).click();
+  await expect(trial.getByRole("status")).toContainText(/24 tokens in/, { timeout: LONG_MS });
+  // It can be either system of a run now.
+  await page.goto("#/dual-system?turns=2");
+  await page.getByLabel(text.systems.system1, { exact: true }).selectOption(name);
+  await expect(page.getByLabel(text.systems.system2, { exact: true })).toHaveValue("");
+});
+
+test("a dropped folder is opened from this machine", async ({ page }) => {
+  const folder = await mkdtemp(join(tmpdir(), "twinloop-dropped-"));
+  try {
+    const files = await checkpoint(1);
+    for (const [name, bytes] of Object.entries(files)) await writeFile(join(folder, name), bytes);
+    await openRoom(page, "?source=files");
+    // What a drop of the folder's files gives the page.
+    const transfer = await page.evaluateHandle(
+      (entries) => {
+        const data = new DataTransfer();
+        for (const [name, bytes] of entries) data.items.add(new File([Uint8Array.from(bytes)], name));
+        return data;
+      },
+      Object.entries(files).map(([name, bytes]) => [name, [...bytes]] as const),
+    );
+    await page.getByRole("region", { name: text.open.dropLabel }).dispatchEvent("drop", { dataTransfer: transfer });
+    await expect(opened(page, text.open.looseFiles)).toBeVisible({ timeout: LONG_MS });
+    // The same folder through the dialog.
+    await page.getByLabel(text.open.choose, { exact: true }).setInputFiles(folder);
+    const name = folder.split("/").at(-1) ?? "";
+    await expect(opened(page, name)).toBeVisible({ timeout: LONG_MS });
+    await load(page, name);
+    await page.reload();
+    await expect(stored(page)).toContainText(name, { timeout: LONG_MS });
+    expect(sentWeights()).toBe(0);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("the kernels pass their quick self-test on this device, and the report can be copied", async ({
+  page,
+  context,
+}) => {
+  test.setTimeout(600_000);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await openRoom(page);
+  const room = region(page, text.test.title).first();
+  await button(page, text.test.quick).click();
+  await expect(room.getByRole("progressbar", { name: text.test.progress })).toBeVisible();
+  await expect(room.getByText(/^All \d+ checks passed/)).toBeVisible({ timeout: 540_000 });
+  await expect(room.getByRole("table")).toContainText(text.test.paths.differentiable);
+  await button(page, text.test.copy).click();
+  const report = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+  expect(report.passed).toBe(true);
+  const kernels = new Set(report.cases.map(({ kernel }: { kernel: string }) => kernel));
+  for (const kernel of ["matmul", "embedding", "sample", "attention", "linear", "adamW", "softmaxCrossEntropy"]) {
+    expect(kernels).toContain(kernel);
+  }
+  for (const format of ["F32", "BF16", "F16", "Q8", "Q4"]) {
+    expect(
+      report.cases.some(
+        ({ kernel, size }: { kernel: string; size: string }) => kernel === "matmul" && size.includes(format),
+      ),
+    ).toBe(true);
+  }
+});
+
+test("a full self-test can be cancelled", async ({ page }) => {
+  await openRoom(page);
+  const room = region(page, text.test.title).first();
+  await button(page, text.test.all).click();
+  await expect(room.getByRole("table")).toBeVisible({ timeout: LONG_MS });
+  await room.getByRole("button", { name: text.test.cancel, exact: true }).click();
+  await expect(room.getByText(/^Stopped after \d+ checks/)).toBeVisible({ timeout: LONG_MS });
+});
+
+test("a lost device is told of, and one click brings everything back", async ({ page }) => {
+  await openRoom(page);
+  await button(page, text.loaded.loadShipped).click();
+  await expect(loadedModels(page)).toContainText("twinloop-1m", { timeout: LONG_MS });
+  for (let round = 0; round < 2; round++) {
+    await button(page, text.device.lose).click();
+    await expect(page.getByRole("alert")).toContainText(text.device.lost);
+    await expect(page.getByRole("alert")).toContainText("twinloop-1m");
+    await expect(loadedModels(page)).toContainText(text.loaded.none);
+    await button(page, text.device.bringBack).click();
+    await expect(page.getByText(text.device.broughtBack("twinloop-1m"))).toBeVisible({ timeout: LONG_MS });
+    await expect(loadedModels(page)).toContainText("twinloop-1m");
+  }
+  await page.goto("#/dual-system");
+  await expect(page.getByRole("region", { name: strings.device.label })).toContainText("parameters", {
+    timeout: LONG_MS,
+  });
+});
+
+test("without the GPU models run on the processor", async ({ page }) => {
+  await openRoom(page);
+  await page.getByRole("switch", { name: text.device.noGpu }).check({ force: true });
+  await button(page, text.loaded.loadShipped).click();
+  await expect(loadedModels(page)).toContainText(text.loaded.engine["onnx-wasm"], { timeout: LONG_MS });
+});
+
+test("the keyboard alone opens and loads a checkpoint", async ({ page }) => {
+  await page.goto("#/dual-system");
+  await expect(page.getByRole("navigation")).toBeVisible();
+  const place = await page
+    .getByRole("navigation")
+    .getByRole("listitem")
+    .evaluateAll((items) => items.findIndex((item) => (item as HTMLElement).dataset.path === "/models"));
+  await page.keyboard.press(String(place + 1));
+  await expect(page).toHaveURL(/#\/models/);
+  await page.goto(`#/models${hubSearch()}`);
+  await expect(device(page)).toContainText(text.device.adapter, { timeout: LONG_MS });
+  const tabTo = async (target: ReturnType<Page["getByRole"]>) => {
+    for (let presses = 0; presses < 60; presses++) {
+      if (await target.evaluate((element) => element === document.activeElement).catch(() => false)) return;
+      await page.keyboard.press("Tab");
+    }
+    await expect(target).toBeFocused();
+  };
+  await tabTo(page.getByLabel(text.open.id.label, { exact: true }));
+  await page.keyboard.press("Enter");
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  await tabTo(page.getByRole("slider", { name: text.checkpoint.context.label }));
+  const context = page.getByLabel(text.checkpoint.context.input);
+  const before = await context.inputValue();
+  await page.keyboard.press("ArrowLeft");
+  await expect(context).not.toHaveValue(before);
+  await tabTo(button(page, text.checkpoint.load));
+  await page.keyboard.press("Enter");
+  await expect(page.getByText(text.checkpoint.loaded("some/model"))).toBeVisible({ timeout: LONG_MS });
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  test(`axe finds nothing serious, and a phone shows one column: ${colorScheme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    await openRoom(page, hubSearch());
+    await look(page);
+    await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+    await load(page);
+    await button(page, text.device.lose).click();
+    await expect(page.getByRole("alert")).toContainText(text.device.lost);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+    expect(
+      serious.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => `${id}: ${target}: ${failureSummary}`),
+      ),
+    ).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  });
+}
