@@ -160,7 +160,7 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
         <Slider
           size="sm"
           label={(step) => text.context.value(formatCount(contextAt(step, least, most)))}
-          thumbProps={{ "aria-label": text.context.label }}
+          thumbLabel={text.context.label}
           min={0}
           max={Math.max(steps, 0.01)}
           step={0.125}
