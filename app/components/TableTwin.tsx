@@ -12,15 +12,17 @@ export interface Table {
 interface TableTwinProps {
   /** What the table shows. */
   caption: string;
+  /** What opens it. Default: that it is a table. */
+  summary?: string;
   /** Called only while the table is open. */
   table: () => Table;
 }
 
-export function TableTwin({ caption, table }: TableTwinProps) {
+export function TableTwin({ caption, summary = strings.table.show, table }: TableTwinProps) {
   const [open, setOpen] = useState(false);
   return (
     <details className={classes.twin} onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>{strings.table.show}</summary>
+      <summary>{summary}</summary>
       {open && <Rows caption={caption} {...table()} />}
     </details>
   );

@@ -7,7 +7,6 @@ import type { CheckpointInfo } from "../../../src/worker/libraryProtocol";
 import { Facts } from "../../components/Facts";
 import { Frame } from "../../components/Frame";
 import { SwitchField } from "../../components/SettingsGroup";
-import { TableTwin } from "../../components/TableTwin";
 import { formatBytes, formatCount, formatParameters, formatPlural } from "../../format";
 import { useDevice } from "../../stores/deviceStore";
 import { useEngine } from "../../stores/engineStore";
@@ -89,13 +88,14 @@ function Files({ info }: { info: CheckpointInfo }) {
         {text.files(formatPlural(files.length, "file"), formatBytes(totalBytes))}
         {key !== undefined ? `. ${text.kept}` : keptBytes > 0 ? `. ${text.partlyKept(formatBytes(keptBytes))}` : ""}
       </p>
-      <TableTwin
-        caption={text.title(info.name)}
-        table={() => ({
-          head: [text.file, text.bytes],
-          rows: files.map(({ name, bytes }) => [name, formatBytes(bytes)]),
-        })}
-      />
+      <ul aria-label={text.fileList}>
+        {files.map(({ name, bytes }) => (
+          <li key={name}>
+            <span>{name}</span>
+            <span>{formatBytes(bytes)}</span>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

@@ -49,6 +49,7 @@ export function DeviceFrame() {
           </ul>
           <TableTwin
             caption={text.limits}
+            summary={text.showLimits}
             table={() => ({
               head: [text.limit, text.value],
               rows: Object.entries(adapter.limits).map(([name, value]) => [name, formatCount(value)]),

@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { ContinueOutcome } from "../../../src/worker/libraryProtocol";
 import { ErrorCard } from "../../components/ErrorCard";
 import { formatDuration, formatPlural } from "../../format";
+import { refreshDevice } from "../../stores/deviceStore";
 import { engine, useEngine } from "../../stores/engineStore";
 import { releaseEngine, takeEngine, useJob } from "../../stores/jobStore";
 import { strings } from "../../strings";
@@ -34,6 +35,8 @@ export function TryIt() {
         .catch((error) => ({ status: "failed", problem: { kind: "engineFailed", detail: String(error) } }) as const),
     );
     releaseEngine("trial");
+    // The cache has grown.
+    void refreshDevice();
   };
   return (
     <section className={classes.trial} aria-label={text.title}>
