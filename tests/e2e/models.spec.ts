@@ -45,6 +45,8 @@ async function checkpoint(shards: number, change: Partial<ModelConfig> = {}): Pr
 }
 
 let hub: FakeHub;
+// Whole checkpoints are opened, copied and loaded, on a software device.
+test.describe.configure({ timeout: 420_000 });
 test.beforeAll(async () => {
   hub = await startFakeHub(await checkpoint(2));
 });
