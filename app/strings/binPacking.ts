@@ -266,7 +266,7 @@ export const binPacking = {
       "Tokens written",
       "Time, mean",
       "Fastest to slowest",
-      "Time",
+      "Compared",
     ],
     spread: (low: string, high: string) => `${low} to ${high}`,
     measured: (documents: string, capacity: string, readings: string, device: string) =>

@@ -306,7 +306,7 @@ export const dualSystem = {
     stop: "Stop",
     progress: (done: string, total: string) => `${done} of ${total} questions answered`,
     empty: "Nothing has been measured yet.",
-    chart: "Right answers against System 2's context",
+    chart: "Right answers (%) against System 2's context (tokens)",
     context: "Context used (tokens)",
     chartHelp: "Each point is a group of questions of equal number, by the context that they took at their end.",
     summary: "Batches, one a row",

@@ -15,7 +15,7 @@ test("packings are measured with the engine, n times, and saved", async ({ page 
   await expect(start(page)).toBeVisible({ timeout: ANSWER_MS });
   await panel(page).getByRole("textbox", { name: text.repetitions }).fill("2");
   await start(page).press("Enter");
-  await expect(panel(page).getByRole("progressbar")).toBeVisible();
+  await expect(panel(page).getByRole("button", { name: text.cancel })).toBeVisible();
   await expect(panel(page)).toContainText("n = 2 readings", { timeout: 4 * ANSWER_MS });
   const row = (name: string) => panel(page).getByRole("row", { name: new RegExp(`^${name}`) });
   const { ffd, one } = strings.binPacking.algorithms;

@@ -26,10 +26,14 @@ export function useRunPlayback(
   // The recorder's events belong to the view that was published with them.
   const events = useMemo(() => (whole ? recordedEvents() : []), [whole]);
   const steps = useMemo(() => stepsOf(events), [events]);
-  // The link speaks of the run that the page opened with.
-  const first = useRef(shown);
-  first.current ??= shown;
-  const playback = usePlayback(steps.length, shown, shown === first.current ? linked : undefined);
+  // The link speaks of the run that the page opened with; any other one is shown whole.
+  const start = useRef(linked);
+  const before = useRef(shown);
+  if (shown !== before.current) {
+    if (before.current !== undefined) start.current = undefined;
+    before.current = shown;
+  }
+  const playback = usePlayback(steps.length, shown, start.current);
   const { position, following } = playback;
   useStepInLink(linked, playback, update);
   const count = position === 0 ? 1 : (steps[position - 1]?.events ?? events.length);
