@@ -10,7 +10,8 @@ const LOAD_MS = 60_000;
 export const askButton = (page: Page) => page.getByRole("button", { name: strings.dualSystem.ask.ask, exact: true });
 export const stopButton = (page: Page) =>
   page.getByRole("button", { name: strings.dualSystem.ask.stop, exact: true }).first();
-export const questionField = (page: Page) => page.getByRole("textbox", { name: strings.dualSystem.ask.question });
+export const questionField = (page: Page) =>
+  page.getByRole("textbox", { name: strings.dualSystem.ask.question, exact: true });
 export const presets = (page: Page) =>
   page.getByRole("region", { name: strings.dualSystem.ask.label }).locator("[aria-pressed]");
 export const engineLine = (page: Page) => page.getByRole("region", { name: strings.device.label });
