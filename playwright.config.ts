@@ -31,7 +31,12 @@ export default defineConfig({
   fullyParallel: false,
   retries: 0,
   timeout: 180_000,
-  expect: { timeout: 15_000 },
+  expect: {
+    timeout: 15_000,
+    // Edges of letters differ from machine to machine; a changed colour of any surface is more than this.
+    toHaveScreenshot: { threshold: 0.08, maxDiffPixelRatio: 0.015, animations: "disabled", caret: "hide" },
+  },
+  snapshotPathTemplate: "{testDir}/screenshots/{arg}{ext}",
   forbidOnly: Boolean(process.env.CI),
   reporter: process.env.TWINLOOP_REPORT
     ? [["list"], ["json", { outputFile: process.env.TWINLOOP_REPORT }]]

@@ -17,8 +17,8 @@ interface ExportMenuProps {
   /** A picture made of vectors, whole and on its own. */
   svg?: () => string | undefined;
   canvas?: () => HTMLCanvasElement | null;
-  /** Everything, for programs. */
-  json?: () => object;
+  /** Everything, for programs; text is saved as it is. */
+  json?: () => object | string;
 }
 
 export function ExportMenu({ name, title, table, svg, canvas, json }: ExportMenuProps) {
@@ -26,6 +26,11 @@ export function ExportMenu({ name, title, table, svg, canvas, json }: ExportMenu
     const source = svg?.();
     const blob = source ? await svgToPng(source) : await canvasToPng(canvas?.());
     if (blob) download(`${name}.png`, blob, "image/png");
+  };
+  const saveJson = () => {
+    const content = json?.() ?? {};
+    const whole = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
+    download(`${name}.json`, whole, "application/json");
   };
   return (
     <Menu position="bottom-end">
@@ -36,13 +41,7 @@ export function ExportMenu({ name, title, table, svg, canvas, json }: ExportMenu
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => download(`${name}.csv`, csvOf(table()), "text/csv")}>{text.csv}</Menu.Item>
-        {json && (
-          <Menu.Item
-            onClick={() => download(`${name}.json`, `${JSON.stringify(json(), null, 2)}\n`, "application/json")}
-          >
-            {text.json}
-          </Menu.Item>
-        )}
+        {json && <Menu.Item onClick={saveJson}>{text.json}</Menu.Item>}
         {(svg || canvas) && <Menu.Item onClick={() => void savePng()}>{text.png}</Menu.Item>}
         {svg && <Menu.Item onClick={() => download(`${name}.svg`, svg() ?? "", "image/svg+xml")}>{text.svg}</Menu.Item>}
       </Menu.Dropdown>

@@ -231,6 +231,30 @@ export const dualSystem = {
     announceAnswer: (answer: string, grade: string, duration: string) => `Answer: ${answer}. ${grade} ${duration}.`,
   },
 
+  /** Heads of the table of a run. */
+  table: {
+    head: [
+      "Turn",
+      "System 2 in (tokens)",
+      "System 2 out (tokens)",
+      "Time (ms)",
+      "Tool",
+      "Purpose",
+      "Documents",
+      "Raw documents (tokens)",
+      "Bins",
+      "Capacity (tokens)",
+      "Full",
+      "System 1 in (tokens)",
+      "System 1 out (tokens)",
+      "Refined (tokens)",
+      "Context (tokens)",
+      "Context without System 1 (tokens)",
+      "Result",
+    ],
+    whole: "Whole run",
+  },
+
   lanes: {
     system2: "System 2",
     system2Role: "plans",

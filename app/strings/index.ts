@@ -5,5 +5,6 @@ import { frame } from "./frame";
 import { latentRecursion } from "./latentRecursion";
 import { linkTraining } from "./linkTraining";
 import { models } from "./models";
+import { tour } from "./tour";
 
-export const strings = { ...frame, dualSystem, binPacking, latentRecursion, linkTraining, models } as const;
+export const strings = { ...frame, dualSystem, binPacking, latentRecursion, linkTraining, models, tour } as const;
