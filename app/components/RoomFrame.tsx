@@ -14,12 +14,14 @@ interface RoomFrameProps {
   lead: ReactNode;
   /** Presets and controls. */
   panel: ReactNode;
+  /** Stands in the place of the controls, inside another page too. */
+  guide?: ReactNode;
   /** Of what is selected. */
   inspector?: ReactNode;
   children: ReactNode;
 }
 
-export function RoomFrame({ title, lead, panel, inspector, children }: RoomFrameProps) {
+export function RoomFrame({ title, lead, panel, guide, inspector, children }: RoomFrameProps) {
   useDocumentTitle(`${title} · ${strings.product}`);
   const { embed } = useFrameSearch();
   return (
@@ -34,8 +36,8 @@ export function RoomFrame({ title, lead, panel, inspector, children }: RoomFrame
           <p className={classes.lead}>{lead}</p>
         </section>
       )}
-      <div className={classes.room} data-embed={embed}>
-        {!embed && panel}
+      <div className={classes.room} data-embed={guide ? undefined : embed}>
+        {guide ? <div className={classes.guide}>{guide}</div> : !embed && panel}
         <main id="main" className={classes.main} tabIndex={-1}>
           {children}
         </main>

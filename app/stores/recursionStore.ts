@@ -5,6 +5,7 @@ import type { EngineProblem, RunOutcome } from "../../src/worker/protocol";
 import type { RecursionRequest, RelaySpec } from "../../src/worker/recursionProtocol";
 import { EventRecorder } from "../engine/eventRecorder";
 import { parseRecursionTrace } from "../engine/recursionTrace";
+import { fetchTrace } from "../engine/shippedTrace";
 import { engine, loadEngine, onEngineMessage, useEngine } from "./engineStore";
 import { releaseEngine, takeEngine } from "./jobStore";
 
@@ -135,20 +136,16 @@ export function stopRecursion(): void {
 }
 
 const RECORDED = "traces/latent-recursion.json";
-let fetching: Promise<void> | undefined;
 
-/** Shows the run that the page was shipped with, made on this request, unless there is another one. */
-export function openRecorded(request: RunRequest): Promise<void> {
-  fetching ??= (async () => {
-    const response = await fetch(new URL(RECORDED, document.baseURI));
-    const isJson = response.ok && response.headers.get("Content-Type")?.includes("json");
-    if (isJson && useRecursion.getState().runs.length === 0) {
-      openRecursionTrace(await response.text(), "recorded", request);
-    }
-  })().catch(() => {
-    fetching = undefined;
-  });
-  return fetching;
+/** Shows the run that the page was shipped with, unless there is another one. A page without it begins empty. */
+export async function openRecorded(): Promise<void> {
+  const text = await fetchTrace(RECORDED);
+  if (text === undefined || useRecursion.getState().runs.length > 0) return;
+  try {
+    openRecursionTrace(text, "recorded");
+  } catch {
+    // A damaged file is as good as none.
+  }
 }
 
 /** Shows a recorded run. @throws Error naming what is wrong with the file */

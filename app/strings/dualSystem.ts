@@ -186,7 +186,9 @@ export const dualSystem = {
       stopped: "Stopped",
       error: "Ended with an error",
     },
-    download: "Download the trace",
+    exported: "the run",
+    /** Name of the menu that saves it. */
+    download: "Save: the run",
     origin: { recorded: "Recorded", file: "From a file" },
     originHint: {
       recorded: "This run was made by the same agent before the page was shipped. Nothing computes now.",
@@ -229,6 +231,12 @@ export const dualSystem = {
     notVerbatim: "These words do not stand in the document.",
     finished: (reason: string, duration: string) => `${reason} in ${duration}`,
     announceAnswer: (answer: string, grade: string, duration: string) => `Answer: ${answer}. ${grade} ${duration}.`,
+  },
+
+  open: {
+    button: "Open a run",
+    hint: "A file that was saved here as “Everything (JSON)”. Its settings come with it.",
+    failed: "This file cannot be shown.",
   },
 
   /** Heads of the table of a run. */

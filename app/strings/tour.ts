@@ -28,7 +28,7 @@ export const tour = {
   label: "Tour",
   lead: "Learn the idea",
   why: "Why two systems beat one",
-  whyHint: "One key, half a minute: the same question with and without System 1.",
+  whyHint: "One key: the same question without System 1 and with it.",
   begin: "Take the tour",
   beginHint: "Eight short chapters, step by step through a recorded run.",
   chapter: (number: number, count: number) => `Chapter ${number} of ${count}`,
@@ -37,7 +37,8 @@ export const tour = {
   leave: "Leave the tour",
   finish: "Try it yourself",
   keys: "The arrow keys turn the page, Esc leaves; the room stays as it is.",
-  missing: "The recorded run did not arrive with the page, so that the tour has nothing to show. Ask a question instead.",
+  missing:
+    "The recorded run did not arrive with the page, so that the tour has nothing to show. Ask a question instead.",
 
   chapters: [
     {
@@ -115,10 +116,11 @@ export const tour = {
       raw: "whole articles",
       error: "errors",
     },
-    full: "context full",
+    /** How a run ended that gave none. */
+    unanswered: (reason: string) => `${reason}. No answer.`,
     answered: (answer: string, grade: string) => `Answers “${answer}”. ${grade}`,
     reading: "…",
-    now: (turn: number) => (turn === 0 ? "The question" : `After turn ${turn}`),
+    now: "Both runs, turn by turn",
     turn: (number: number) => `Turn ${number}`,
     table: { head: ["Run", "Turn", "What", "Tokens"] },
   },

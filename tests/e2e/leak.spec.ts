@@ -90,7 +90,10 @@ async function workerSession(session: CDPSession): Promise<Send> {
     attached = resolve;
   });
   const waiting = new Map<number, (result: unknown) => void>();
-  session.on("Target.attachedToTarget", ({ sessionId, targetInfo }) => targetInfo.type === "worker" && attached(sessionId));
+  session.on(
+    "Target.attachedToTarget",
+    ({ sessionId, targetInfo }) => targetInfo.type === "worker" && attached(sessionId),
+  );
   session.on("Target.receivedMessageFromTarget", ({ message }) => {
     const { id, result } = JSON.parse(message) as { id: number; result: unknown };
     waiting.get(id)?.(result);

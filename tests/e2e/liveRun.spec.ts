@@ -1,5 +1,6 @@
 /** Live runs in the browser: a preset and a fresh question answered with the gold answer, every part drawn, stop. */
 import { expect, type Page, test } from "@playwright/test";
+import { parseDualTrace } from "../../app/engine/dualTrace";
 import { strings } from "../../app/strings";
 import {
   ANSWER_MS,
@@ -64,10 +65,11 @@ test("a preset question is researched and answered, and every part can be inspec
 
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: strings.dualSystem.run.download }).click();
+  await page.getByRole("menuitem", { name: strings.export.json }).click();
   const stream = await (await download).createReadStream();
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
-  const events = JSON.parse(Buffer.concat(chunks).toString()) as { type: string }[];
+  const { events } = parseDualTrace(Buffer.concat(chunks).toString());
   expect(events[0]?.type).toBe("runStarted");
   expect(events.at(-1)?.type).toBe("runFinished");
 });

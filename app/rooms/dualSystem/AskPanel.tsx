@@ -10,10 +10,12 @@ import { useWorld } from "../../stores/worldStore";
 import { strings } from "../../strings";
 import classes from "./AskPanel.module.css";
 import { CorpusPanel } from "./CorpusPanel";
+import { OpenRun } from "./OpenRun";
 import { PresetList } from "./PresetList";
 import { SettingsForm } from "./SettingsForm";
 import { DEFAULTS, MAX_QUESTION_CHARACTERS, type RoomSearch, shippedCorpus } from "./search";
 import { ToolsForm } from "./ToolsForm";
+import { TourCard } from "./Tour";
 
 const text = strings.dualSystem.ask;
 
@@ -31,6 +33,7 @@ export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProp
   const inLab = useDepth().depth === "lab";
   return (
     <Panel label={text.label}>
+      {!inLab && <TourCard update={update} />}
       <QuestionForm question={question} update={update} busy={busy} onAsk={onAsk} />
       {(inLab || search.corpus !== DEFAULTS.corpus) && <CorpusPanel search={search} update={update} disabled={busy} />}
       {shippedCorpus(search) ? (
@@ -40,6 +43,7 @@ export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProp
       )}
       <ToolsForm search={search} update={update} disabled={busy} />
       <SettingsForm search={search} update={update} disabled={busy} />
+      {inLab && <OpenRun update={update} disabled={busy} />}
     </Panel>
   );
 }

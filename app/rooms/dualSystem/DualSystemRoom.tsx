@@ -18,6 +18,7 @@ import { strings } from "../../strings";
 import { Announcer } from "./Announcer";
 import { AskPanel } from "./AskPanel";
 import classes from "./DualSystemRoom.module.css";
+import { Duel } from "./Duel";
 import { Inspector } from "./Inspector";
 import { RunPanel } from "./RunPanel";
 import {
@@ -29,6 +30,8 @@ import {
   shippedCorpus,
   toRequest,
 } from "./search";
+import { Tour } from "./Tour";
+import { DUEL_CHAPTER } from "./tour";
 import { BranchContext, type StartBranch } from "./useBranch";
 import { useRecordedRun } from "./useRecordedRun";
 import { useRunPlayback } from "./useRunPlayback";
@@ -104,6 +107,8 @@ export function DualSystemRoom() {
     stop: busy ? stop : clearSelection,
     fresh: busy || !shippedCorpus(search) ? undefined : () => update(freshQuestion()),
     reset: busy ? undefined : canAsk,
+    tour: busy ? undefined : () => update({ tour: 1 }),
+    why: busy ? undefined : () => update({ tour: DUEL_CHAPTER }),
   });
 
   return (
@@ -112,12 +117,17 @@ export function DualSystemRoom() {
         title={strings.rooms.dualSystem.title}
         lead={<Lead />}
         panel={<AskPanel search={search} update={update} question={question} busy={busy} onAsk={canAsk} />}
+        guide={search.tour !== undefined && <Tour chapter={search.tour} update={update} />}
         inspector={<Inspector view={shown?.view} />}
       >
         <div className={classes.parts}>
           <BusyElsewhere own={["research", "batch"]} />
-          <RunPanel run={shown} question={question?.text} onAsk={canAsk} onOther={other} />
-          {isReady && inLab && (
+          {search.tour === DUEL_CHAPTER ? (
+            <Duel />
+          ) : (
+            <RunPanel run={shown} question={question?.text} onAsk={canAsk} onOther={other} />
+          )}
+          {isReady && inLab && search.tour === undefined && (
             <Suspense>
               <BatchPanel search={search} settings={batchSettings} />
             </Suspense>

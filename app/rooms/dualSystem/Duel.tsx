@@ -17,6 +17,9 @@ import { RECORDED_RUNS } from "./recorded";
 
 const text = strings.tour.duel;
 
+/** A class reads along. */
+const SLOW = 0.5;
+
 interface Side {
   name: string;
   view: RunView;
@@ -37,13 +40,16 @@ function Played({ sides }: { sides: readonly Side[] }) {
   const { toggle, position } = playback;
   // biome-ignore lint/correctness/useExhaustiveDependencies: it begins once, by itself.
   useEffect(() => {
-    if (!still) toggle();
+    if (still) return;
+    playback.setSpeed(SLOW);
+    toggle();
   }, []);
   const scale = Math.max(...sides.map(({ view }) => view.ledger.system2ContextTokens));
   const kinds = [...new Set(sides.flatMap(({ parts }) => parts.map(({ kind }) => kind)))];
   const marks = Array.from({ length }, (_, i) => ({ at: i + 1, label: text.turn(i + 1), color: "var(--system2)" }));
   return (
     <Frame title={text.title} hint={text.hint}>
+      <p className={classes.question}>{sides[0]?.view.question}</p>
       <ul className={classes.legend}>
         {kinds.map((kind) => (
           <li key={kind}>
@@ -55,7 +61,7 @@ function Played({ sides }: { sides: readonly Side[] }) {
         <Row key={side.name} side={side} position={position} scale={scale} />
       ))}
       <div className={classes.transport}>
-        <Transport playback={playback} marks={marks} now={text.now(position)} />
+        <Transport playback={playback} marks={marks} now={text.now} />
       </div>
       <TableTwin caption={text.title} table={() => tableOf(sides)} />
     </Frame>
@@ -94,7 +100,7 @@ function Row({ side, position, scale }: { side: Side; position: number; scale: n
 function endOf(view: RunView): string {
   const answer = view.turns.at(-1)?.answer;
   if (answer) return text.answered(answer.text, gradeOf(answer.correct, view.gold));
-  return strings.dualSystem.run.reasons[view.finished?.reason ?? "stopped"];
+  return text.unanswered(strings.dualSystem.run.reasons[view.finished?.reason ?? "stopped"]);
 }
 
 function tableOf(sides: readonly Side[]): Table {

@@ -1,9 +1,9 @@
 /** The run itself: how it stands, what it costs, and the picture; or, before the first one, what there is to see. */
 import { Button, Loader } from "@mantine/core";
-import { IconArrowsDiff, IconDownload, IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
+import { IconArrowsDiff, IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useMemo } from "react";
-import { download } from "../../components/download";
 import { ErrorCard } from "../../components/ErrorCard";
+import { ExportMenu } from "../../components/ExportMenu";
 import { markFirstPicture } from "../../components/firstPicture";
 import { Transport } from "../../components/Transport";
 import type { RunView } from "../../engine/runView";
@@ -14,8 +14,11 @@ import { Comparison } from "./Comparison";
 import { EmptyPicture } from "./EmptyPicture";
 import { LedgerStrip } from "./LedgerStrip";
 import { Picture } from "./Picture";
+import { pagePen } from "./pagePen";
 import { RunList } from "./RunList";
 import classes from "./RunPanel.module.css";
+import { drawRun } from "./runDrawing";
+import { runTable } from "./runTable";
 import { stepMarks, stepWords } from "./stepWords";
 import type { ShownRun } from "./useRunPlayback";
 
@@ -62,14 +65,13 @@ export function RunPanel({ run, question, onAsk, onOther }: RunPanelProps) {
                 </Button>
               )}
               {phase === "over" && (
-                <Button
-                  variant="subtle"
-                  size="compact-sm"
-                  leftSection={<IconDownload size={15} />}
-                  onClick={downloadTrace}
-                >
-                  {text.download}
-                </Button>
+                <ExportMenu
+                  name="dual-system-run"
+                  title={text.exported}
+                  table={() => runTable(run.whole)}
+                  svg={() => drawRun(run.whole, pagePen())}
+                  json={writeRun}
+                />
               )}
               {phase === "over" && run.whole.finished && (
                 <Button
@@ -139,8 +141,4 @@ function Status({ phase, view, origin, device }: StatusProps) {
       <b>{phase === "stopping" ? text.stopping : text.running}</b> <span className="tabular">{formatDuration(at)}</span>
     </p>
   );
-}
-
-function downloadTrace(): void {
-  download("twinloop-run.json", writeRun(), "application/json");
 }

@@ -1,5 +1,6 @@
 /** The guided tour: chapters of text beside the picture, each of which moves the picture to what it tells. */
 import { Button, CloseButton, Kbd } from "@mantine/core";
+import { useReducedMotion } from "@mantine/hooks";
 import { IconArrowLeft, IconArrowRight } from "@tabler/icons-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Panel } from "../../components/Panel";
@@ -13,7 +14,7 @@ import { strings } from "../../strings";
 import { RECORDED_RUNS, recordedFile } from "./recorded";
 import { type RoomSearch, searchSchema } from "./search";
 import classes from "./Tour.module.css";
-import { SCENES, stepOf, tourFacts } from "./tour";
+import { SCENES, type Scene, stepOf, tourFacts } from "./tour";
 
 const text = strings.tour;
 
@@ -36,6 +37,7 @@ export function Tour({ chapter, update }: TourProps) {
     update({ ...searchSchema.parse({}), ...CLEARED, tour: chapter, step: stepOf(scene, trace.steps) });
     title.current?.focus({ preventScroll: true });
   }, [trace, scene, chapter]);
+  useLaneInView(scene, trace !== undefined);
   const turn = (to: number) => (to >= 1 && to <= SCENES.length ? () => update({ tour: to }) : undefined);
   const leave = () => update({ tour: undefined });
   const [next, back] = [turn(chapter + 1), turn(chapter - 1)];
@@ -93,12 +95,38 @@ export function Tour({ chapter, update }: TourProps) {
   );
 }
 
+const WIDE = "(min-width: 62em)";
+/** The picture follows the address a moment later. */
+const SETTLE_MS = 400;
+
+/** Brings the lane that a chapter tells of onto the screen, where text and picture stand side by side. */
+function useLaneInView(scene: Scene | undefined, isThere: boolean): void {
+  const still = useReducedMotion();
+  useEffect(() => {
+    if (!isThere || scene === undefined || !window.matchMedia(WIDE).matches) return;
+    const timer = setTimeout(() => {
+      const behavior = still ? "instant" : "smooth";
+      if (typeof scene === "string" || scene.lane === "system2") window.scrollTo({ top: 0, behavior });
+      else
+        document
+          .querySelector(`#main section > [data-lane="${scene.lane}"]`)
+          ?.scrollIntoView({ block: "center", behavior });
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [scene, isThere, still]);
+}
+
 /** The ways into the tour. */
 export function TourCard({ update }: Pick<TourProps, "update">) {
   return (
     <div className={classes.card}>
       <h2 className={classes.lead}>{text.lead}</h2>
-      <Button fullWidth justify="space-between" rightSection={<Kbd size="xs">W</Kbd>} onClick={() => update({ tour: SCENES.length })}>
+      <Button
+        fullWidth
+        justify="space-between"
+        rightSection={<Kbd size="xs">W</Kbd>}
+        onClick={() => update({ tour: SCENES.length })}
+      >
         {text.why}
       </Button>
       <p className={classes.hint}>{text.whyHint}</p>

@@ -10,7 +10,8 @@ import { gradeOf } from "./grade";
 import { splitQuotes } from "./quotes";
 
 const { run: text, lanes, ledger: ledgerText } = strings.dualSystem;
-const FONT = "Inter, system-ui, sans-serif";
+/** The page's font where the drawing is made, and a plain one where it is opened without it. */
+export const FONT = "Inter, 'Inter Variable', system-ui, sans-serif";
 const COLUMN = 270;
 const GAP = 18;
 const MARGIN = 24;

@@ -45,6 +45,9 @@ export const LIMITS = {
 /** Numbers of questions to draw from; a world with fewer counts round. */
 const ITEMS = 1_000;
 
+/** Chapters of the tour. */
+export const TOUR_CHAPTERS = 8;
+
 export const MAX_QUESTION_CHARACTERS = 300;
 
 const limited = (key: "results" | "turns" | "seed" | "patience") =>
@@ -88,6 +91,8 @@ export const searchSchema = z.object({
   patience: limited("patience"),
   /** Moments of the run that are shown; absent: all. */
   step: z.int().min(0).max(1_000_000).optional().catch(undefined),
+  /** Chapter of the tour that is open. */
+  tour: z.int().min(1).max(TOUR_CHAPTERS).optional().catch(undefined),
 });
 export type RoomSearch = z.infer<typeof searchSchema>;
 

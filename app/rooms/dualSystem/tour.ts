@@ -3,19 +3,18 @@ import type { RunStep, StepEvent } from "../../engine/runSteps";
 import { type RunView, rawTokensOf } from "../../engine/runView";
 import { formatCount } from "../../format";
 import type { TourFacts } from "../../strings/tour";
-import type { Selection } from "../../stores/selectionStore";
 
 /** What a chapter shows: the run after the last event of a kind in a turn, or the two runs side by side. */
-export type Scene = { turn: number; after: StepEvent["type"]; select?: Selection["part"] } | "end" | "duel";
+export type Scene = { turn: number; after: StepEvent["type"]; lane: "system2" | "tools" | "system1" } | "end" | "duel";
 
 /** Aligned with the chapters' words. */
 export const SCENES: readonly Scene[] = [
-  { turn: 1, after: "turnStarted" },
-  { turn: 1, after: "toolCall" },
-  { turn: 1, after: "toolResult" },
-  { turn: 1, after: "packed" },
-  { turn: 1, after: "refinedInfo" },
-  { turn: 2, after: "toolCall" },
+  { turn: 1, after: "turnStarted", lane: "system2" },
+  { turn: 1, after: "toolCall", lane: "system2" },
+  { turn: 1, after: "toolResult", lane: "tools" },
+  { turn: 1, after: "packed", lane: "system1" },
+  { turn: 1, after: "refinedInfo", lane: "system1" },
+  { turn: 2, after: "toolCall", lane: "system2" },
   "end",
   "duel",
 ];

@@ -1,11 +1,11 @@
 /** What passes between agents when no words do: a ring of agents, its thoughts and its messages, drawn as they come. */
-import { useHotkeys } from "@mantine/hooks";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useMemo } from "react";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { ErrorCard } from "../../components/ErrorCard";
 import { Frame } from "../../components/Frame";
 import { RoomFrame } from "../../components/RoomFrame";
+import { useKeys } from "../../keys";
 import { RELAY_MODELS, RELAY_RING } from "../../models";
 import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
@@ -53,8 +53,6 @@ export function LatentRecursionRoom() {
   }, []);
   const update = (change: Partial<RoomSearch>) =>
     void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
-  useHotkeys([["Escape", () => (busy ? stopRecursion() : clearLatentSelection())]], []);
-  useHotkeys([["N", () => !busy && update({ seed: freshSeed(), chain: undefined, holders: undefined })]]);
 
   const found = useMemo(() => questionOf(relaySpec(search)), [search]);
   // A link to other settings opens on them, not on a run that has nothing to do with them.
@@ -72,6 +70,11 @@ export function LatentRecursionRoom() {
     void runRecursions(compare ? [first, toRequest(search, "text")] : [first]);
     document.getElementById("main")?.scrollIntoView({ block: "nearest" });
   };
+  useKeys({
+    stop: busy ? stopRecursion : clearLatentSelection,
+    fresh: busy ? undefined : () => update({ seed: freshSeed(), chain: undefined, holders: undefined }),
+    reset: busy || !canRun ? undefined : () => onRun(false),
+  });
   const run = runs.find(({ id }) => id === shown);
   const shared = {
     title: strings.rooms.latentRecursion.title,
