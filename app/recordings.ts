@@ -11,8 +11,8 @@ import { RECORDED_RUNS } from "./rooms/dualSystem/recorded";
 import * as dualSystem from "./rooms/dualSystem/search";
 import * as latentRecursion from "./rooms/latentRecursion/search";
 
-/** Files under public/. */
-export const RECURSION_TRACE = "traces/latent-recursion.json";
+/** File under public/, as app/stores/recursionStore.ts has it. */
+const RECURSION_TRACE = "traces/latent-recursion.json";
 
 /** What a recorder offers: an engine that has loaded models and links, and the events of the run in progress. */
 export interface Recorder {

@@ -137,12 +137,15 @@ export function stopRecursion(): void {
 
 const RECORDED = "traces/latent-recursion.json";
 
-/** Shows the run that the page was shipped with, unless there is another one. A page without it begins empty. */
-export async function openRecorded(): Promise<void> {
+/**
+ * Shows the run that the page was shipped with, made on this request, unless there is another one. A page without it
+ * begins empty.
+ */
+export async function openRecorded(request: RunRequest): Promise<void> {
   const text = await fetchTrace(RECORDED);
   if (text === undefined || useRecursion.getState().runs.length > 0) return;
   try {
-    openRecursionTrace(text, "recorded");
+    openRecursionTrace(text, "recorded", request);
   } catch {
     // A damaged file is as good as none.
   }
