@@ -127,7 +127,7 @@ function Status({ phase, view, origin, device }: StatusProps) {
       <p className={classes.state} data-reason={finished.reason}>
         {origin && origin !== "live" && (
           <span className={classes.origin} title={text.originHint[origin]}>
-            {text.origin[origin]}
+            <span>{text.origin[origin]}</span>
             {device && <span className={classes.device}>{device}</span>}
           </span>
         )}
