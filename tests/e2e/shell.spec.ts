@@ -42,6 +42,12 @@ const ROOMS: readonly { title: string; path: string; search: string; shows: (pag
     search: "?stage=outer&saveEvery=40",
     shows: (page) => expect(page.getByRole("textbox", { name: /Save/ }).first()).toHaveValue("40", LONG),
   },
+  {
+    title: strings.rooms.models.title,
+    path: "models",
+    search: "",
+    shows: (page) => expect(page.locator("main")).toContainText(/\w/, LONG),
+  },
 ];
 
 const transport = (page: Page) => page.getByRole("region", { name: strings.transport.label });
