@@ -28,6 +28,7 @@ interface FolderHandle {
 }
 
 const COPY_BYTES = 2 ** 23;
+const WRITE_BYTES = 2 ** 22;
 
 /**
  * A folder of this origin's private file system.
@@ -63,19 +64,38 @@ function folderOf(handle: FolderHandle): StoreFolder {
       const access = await (await handle.getFileHandle(name, { create: true })).createSyncAccessHandle();
       access.truncate(0);
       let at = 0;
+      // The browser asks for room with each write that makes the file longer, so that many small ones take long.
+      const waiting = new Uint8Array(WRITE_BYTES);
+      let held = 0;
+      const put = (bytes: Uint8Array) => {
+        // One call may take less than all of it.
+        for (let done = 0; done < bytes.length; ) {
+          const written = access.write(bytes.subarray(done), { at });
+          if (written === 0) throw new Error("the browser took no more bytes");
+          done += written;
+          at += written;
+        }
+      };
       const writer: StoreWriter = {
         async write(chunk) {
-          // One call may take less than all of it.
-          for (let done = 0; done < chunk.length; ) {
-            const written = access.write(chunk.subarray(done), { at });
-            if (written === 0) throw new Error("the browser took no more bytes");
-            done += written;
-            at += written;
+          for (let taken = 0; taken < chunk.length; ) {
+            const part = chunk.subarray(taken, taken + WRITE_BYTES - held);
+            waiting.set(part, held);
+            held += part.length;
+            taken += part.length;
+            if (held === WRITE_BYTES) {
+              put(waiting);
+              held = 0;
+            }
           }
         },
         async close() {
-          access.flush();
-          access.close();
+          try {
+            put(waiting.subarray(0, held));
+            access.flush();
+          } finally {
+            access.close();
+          }
         },
       };
       return writer;
