@@ -390,7 +390,17 @@ describe("eval dual", () => {
     const right = questions.filter(({ hops }) => hops !== 2).length;
     type Groups = Record<string, { n: number }>;
     const result = json() as { overall: { ci95: [number, number] }; byHops: Groups; byKind: Groups; tokens: object };
-    expect(Object.keys(result)).toEqual(["n", "seed", "model", "overall", "byHops", "byKind", "tokens", "ms"]);
+    expect(Object.keys(result)).toEqual([
+      "n",
+      "seed",
+      "model",
+      "overall",
+      "byHops",
+      "byKind",
+      "system1",
+      "tokens",
+      "ms",
+    ]);
     expect(result).toMatchObject({ n: 40, seed: 11, model: "scripted", overall: { accuracy: right / 40 } });
     expect(result.byHops).toMatchObject({ 1: { accuracy: 1 }, 2: { accuracy: 0 }, 3: { accuracy: 1 } });
     const total = (groups: Groups) => Object.values(groups).reduce((sum, { n }) => sum + n, 0);

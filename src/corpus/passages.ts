@@ -31,7 +31,11 @@ export function checkPassageTokens(maxTokens: number): void {
  * that is cut.
  * @throws RangeError when maxTokens is not a whole number of at least 16
  */
-export function* passagesOf(file: ParsedFile, maxTokens: number, countTokens: CountTokens): Generator<Passage> {
+export function* passagesOf(
+  file: Pick<ParsedFile, "title" | "text" | "sections">,
+  maxTokens: number,
+  countTokens: CountTokens,
+): Generator<Passage> {
   checkPassageTokens(maxTokens);
   for (const section of file.sections) {
     const title = cutTitle(section.title ? `${file.title} / ${section.title}` : file.title, maxTokens / 2, countTokens);
@@ -42,6 +46,25 @@ export function* passagesOf(file: ParsedFile, maxTokens: number, countTokens: Co
       yield { title, text: collapse(file.text.slice(start, end)), start, end };
     }
   }
+}
+
+/**
+ * Documents of at most `maxTokens` tokens each: those that fit as they are, longer ones as several passages "<id>.1",
+ * "<id>.2" and so on of the same title, so that no reader has to cut them.
+ * @throws RangeError when maxTokens is not a whole number of at least 16
+ */
+export function fitDocuments<T extends { id: string; title: string; text: string }>(
+  documents: readonly T[],
+  { maxTokens, countTokens }: { maxTokens: number; countTokens: CountTokens },
+): T[] {
+  return documents.flatMap((document) => {
+    const { id, title, text } = document;
+    if (countTokens(document) <= maxTokens) return document;
+    const file = { title, text, sections: [{ title: "", start: 0, end: text.length }] };
+    return Array.from(passagesOf(file, maxTokens, countTokens), (passage, i) => {
+      return { ...document, id: `${id}.${i + 1}`, title: passage.title, text: passage.text };
+    });
+  });
 }
 
 interface Span {

@@ -1,8 +1,10 @@
 /** Runs the dual-system loop over many questions at once and sums up how well it did. */
 import type { Ledger } from "../trace/events";
+import { purposeOf } from "../world/questions";
 import { wilson95 } from "../world/stats";
 import type { WorldQuestion } from "../world/types";
-import { type ResearchOptions, type ResearchResult, research } from "./loop";
+import { type ResearchOptions, type ResearchResult, type ResearchTurn, research } from "./loop";
+import { NOTHING_RELEVANT } from "./prompts";
 
 export interface Accuracy {
   /** Correct over all, 0 to 1; 0 without questions. */
@@ -19,6 +21,13 @@ export interface DualEvaluation {
   /** By the number of hops, as text. */
   byHops: Record<string, GroupAccuracy>;
   byKind: Record<string, GroupAccuracy>;
+  /** How often System 1 was right, bin by bin, where System 2 asked for a step of the question. */
+  system1: {
+    /** Bins that hold the fact: it says the object, and does not deny. */
+    found: GroupAccuracy;
+    /** Bins that do not hold it: it says that there is nothing relevant, and nothing else. */
+    denied: GroupAccuracy;
+  };
   /** Ledgers of all questions, summed. */
   tokens: Ledger;
 }
@@ -51,13 +60,15 @@ export async function evaluateDual(
     questions,
     results.map(({ correct }) => correct === true),
     results.map(({ ledger }) => ledger),
+    results.map(({ turns }) => turns),
   );
 }
 
-export function summarize(
+function summarize(
   questions: readonly WorldQuestion[],
   correct: readonly boolean[],
   ledgers: readonly Ledger[],
+  turns: readonly (readonly ResearchTurn[])[],
 ): DualEvaluation {
   const { n, ...overall } = accuracyOf(correct);
   const groups = (key: (question: WorldQuestion) => string) => {
@@ -70,8 +81,33 @@ export function summarize(
     overall,
     byHops: groups(({ hops }) => String(hops)),
     byKind: groups(({ kind }) => kind),
+    system1: system1Accuracy(questions, turns),
     tokens: sumLedgers(ledgers),
   };
+}
+
+function system1Accuracy(
+  questions: readonly WorldQuestion[],
+  turns: readonly (readonly ResearchTurn[])[],
+): DualEvaluation["system1"] {
+  const found: boolean[] = [];
+  const denied: boolean[] = [];
+  for (const [i, { chain }] of questions.entries()) {
+    for (const { call, documents = [], bins = [] } of turns[i] ?? []) {
+      const step = chain.find(({ relation, subject }) => purposeOf(relation, subject) === call?.purpose);
+      if (!step) continue;
+      for (const { items, text } of bins) {
+        const holds = items.some((item) => {
+          const document = documents[item];
+          return document?.title === step.subject && document.text.includes(step.object);
+        });
+        const denies = text.includes(NOTHING_RELEVANT);
+        if (holds) found.push(text.includes(step.object) && !denies);
+        else denied.push(denies && !text.trim().includes("\n"));
+      }
+    }
+  }
+  return { found: accuracyOf(found), denied: accuracyOf(denied) };
 }
 
 function accuracyOf(correct: readonly boolean[]): GroupAccuracy {

@@ -113,7 +113,7 @@ export class DocumentShelf {
 }
 
 /** Readers of one key read the same passages. */
-function sizeKey({ model }: ReaderSettings, { maxTokens }: PassageSize): string {
+export function sizeKey({ model }: ReaderSettings, { maxTokens }: PassageSize): string {
   return `${maxTokens} ${tokenizerNumber(model.tokenizer)}`;
 }
 

@@ -1,4 +1,5 @@
 /** Research for the page: the worlds by seed, the visitor's own documents, and the tools that a request asks for. */
+import { fitDocuments } from "../corpus/passages";
 import { inputFile } from "../corpus/readCorpus";
 import { researchBatch } from "../dual/batch";
 import { type ResearchResult, research } from "../dual/loop";
@@ -11,14 +12,14 @@ import { openAlex } from "../dual/tools/openAlex";
 import { passageSize } from "../dual/tools/passageSize";
 import { type PythonRunner, pythonTool } from "../dual/tools/python";
 import { scholarTool, shippedPapers } from "../dual/tools/scholar";
-import { SEARCH_FUNCTION, searchTool } from "../dual/tools/search";
+import { SEARCH_FUNCTION, type SearchableDocument, searchTool } from "../dual/tools/search";
 import { wikipediaTool } from "../dual/tools/wikipedia";
 import type { LanguageModel } from "../model/languageModel";
 import type { TraceSink } from "../trace/events";
 import { purposeOf } from "../world/questions";
 import type { World, WorldQuestion } from "../world/types";
 import { type CorpusId, makeWorld } from "../world/world";
-import { DocumentShelf } from "./documentShelf";
+import { DocumentShelf, sizeKey } from "./documentShelf";
 import { EngineError } from "./problems";
 import type { MessageSink, ResearchRequest, WorldSummary } from "./protocol";
 import type {
@@ -50,6 +51,7 @@ export class ResearchDesk {
     wikipedia: new NetworkSwitch(),
   };
   private reading: AbortController | undefined;
+  private shipped: { key: string; documents: readonly SearchableDocument[] } | undefined;
 
   constructor(
     private readonly model: (id: string) => LanguageModel,
@@ -160,7 +162,7 @@ export class ResearchDesk {
     switch (corpus) {
       case "encyclopedia":
       case "papers":
-        return searchTool(this.worldOf(world, corpus).documents, results);
+        return searchTool(this.shippedDocuments(world, corpus, reader), results);
       case "own": {
         const documents = await this.shelf.documents(reader, signal);
         if (documents.length === 0) throw new EngineError("noDocuments", "no documents of your own have been read");
@@ -228,6 +230,16 @@ export class ResearchDesk {
   viewSource: DocumentShelf["view"] = (source, quote) => this.shelf.view(source, quote);
 
   /** The world of a seed; the last one of each corpus is kept, with the search index that belongs to its documents. */
+  /** Articles for a System 1, the long ones in passages: the same array as long as nothing changes. */
+  private shippedDocuments(seed: number, corpus: CorpusId, reader: ReaderSettings): readonly SearchableDocument[] {
+    const size = passageSize(reader);
+    const key = `${seed} ${corpus} ${sizeKey(reader, size)}`;
+    if (this.shipped?.key !== key) {
+      this.shipped = { key, documents: fitDocuments(this.worldOf(seed, corpus).documents, size) };
+    }
+    return this.shipped.documents;
+  }
+
   private worldOf(seed: number, corpus: CorpusId): World {
     const known = this.worlds.get(corpus);
     if (known?.seed === seed) return known;

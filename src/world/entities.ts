@@ -52,15 +52,15 @@ function inventName(random: Random, kind: KindSchema, earlier: readonly string[]
       const model = random.pick(earlier);
       // Half of the namesakes share the whole word and differ in the first name or kind word.
       word =
-        random.chance(0.5) && (kind.suffixes.length > 1 || kind.kind === "person")
+        random.chance(0.5) && (kind.prefixes.length > 1 || kind.kind === "person")
           ? model
           : inventNearWord(random, model);
     }
     const name =
       kind.kind === "person"
         ? `${inventFirstName(random)} ${word}`
-        : kind.suffixes.length > 0
-          ? `${word} ${random.pick(kind.suffixes)}`
+        : kind.prefixes.length > 0
+          ? `${random.pick(kind.prefixes)} ${word}`
           : word;
     if (!taken.has(name)) return { word, name };
   }

@@ -1,7 +1,8 @@
 /**
  * What can be said and asked in a world: kinds of entities, their functional relations, and for each relation the
  * sentences that state it, the phrase that names it and the questions that ask for it. `{s}` is the subject, `{o}` the
- * object. Every sentence names its subject in full, so that a quote stands on its own.
+ * object. Every sentence names its subject in full, so that a quote stands on its own; names end with their invented word
+ * and two words join it to the object, so that what tells a fact from another stands close to its object.
  */
 
 export interface RelationSchema {
@@ -15,8 +16,8 @@ export interface RelationSchema {
 
 export interface KindSchema {
   kind: string;
-  /** Words that follow the invented word; empty: the word alone. For people the invented word is the last name. */
-  suffixes: readonly string[];
+  /** Words that stand before the invented word; empty: the word alone. For people the invented word is the last name. */
+  prefixes: readonly string[];
   introductions: readonly string[];
   relations: readonly RelationSchema[];
 }
@@ -33,18 +34,13 @@ function relation(name: string, object: string, statements: string[], questions:
 
 const person: KindSchema = {
   kind: "person",
-  suffixes: [],
+  prefixes: [],
   introductions: ["{s} kept a diary.", "{s} liked long walks.", "{s} wrote many letters."],
   relations: [
-    relation("birthplace", "city", ["{s} was born in {o}.", "{s} came from {o}."], ["Where was {s} born?"]),
-    relation("birth year", "year", ["{s} was born in the year {o}."], ["In which year was {s} born?"]),
-    relation(
-      "university",
-      "university",
-      ["{s} studied at {o}.", "{s} took a degree at {o}."],
-      ["Where did {s} study?"],
-    ),
-    relation("teacher", "person", ["{s} was taught by {o}.", "{s} had {o} as teacher."], ["Who taught {s}?"]),
+    relation("birthplace", "city", ["{s} came from {o}.", "{s} hailed from {o}."], ["Where was {s} born?"]),
+    relation("birth year", "year", ["{s} lived from {o}."], ["In which year was {s} born?"]),
+    relation("university", "university", ["{s} studied at {o}.", "{s} graduated from {o}."], ["Where did {s} study?"]),
+    relation("teacher", "person", ["{s} learned from {o}.", "{s} trained under {o}."], ["Who taught {s}?"]),
   ],
 };
 
@@ -55,120 +51,90 @@ export const ENCYCLOPEDIA: CorpusSchema = {
     person,
     {
       kind: "city",
-      suffixes: [],
+      prefixes: [],
       introductions: ["{s} is a city.", "{s} is an old town.", "{s} is known for its market."],
       relations: [
         relation("country", "country", ["{s} lies in {o}.", "{s} belongs to {o}."], ["In which country is {s}?"]),
-        relation("river", "river", ["{s} stands on {o}.", "{s} was built beside {o}."], ["On which river is {s}?"]),
-        relation("mayor", "person", ["{s} has {o} as mayor.", "{s} is governed by {o}."], ["Who governs {s}?"]),
+        relation("river", "river", ["{s} stands on {o}.", "{s} sits beside {o}."], ["On which river is {s}?"]),
+        relation("mayor", "person", ["{s} listens to {o}.", "{s} answers to {o}."], ["Who governs {s}?"]),
       ],
     },
     {
       kind: "country",
-      suffixes: ["Republic", "Kingdom", "Union"],
+      prefixes: ["Republic", "Kingdom", "Union"],
       introductions: ["{s} is a country.", "{s} has cold winters."],
       relations: [
-        relation(
-          "capital",
-          "city",
-          ["{s} has its capital in {o}.", "{s} is ruled from {o}."],
-          ["From where is {s} ruled?"],
-        ),
-        relation("president", "person", ["{s} is led by {o}.", "{s} elected {o} as president."], ["Who leads {s}?"]),
-        relation(
-          "neighbour",
-          "country",
-          ["{s} borders {o}.", "{s} shares a border with {o}."],
-          ["Which country borders {s}?"],
-        ),
+        relation("capital", "city", ["{s} centres on {o}.", "{s} looks to {o}."], ["From where is {s} ruled?"]),
+        relation("president", "person", ["{s} trusts in {o}.", "{s} stands behind {o}."], ["Who leads {s}?"]),
+        relation("neighbour", "country", ["{s} borders on {o}.", "{s} ends at {o}."], ["Which country borders {s}?"]),
       ],
     },
     {
       kind: "river",
-      suffixes: ["River"],
+      prefixes: ["River"],
       introductions: ["{s} is a river.", "{s} floods in spring."],
       relations: [
-        relation(
-          "mouth",
-          "city",
-          ["{s} reaches the sea at {o}.", "{s} ends at {o}."],
-          ["Where does {s} reach the sea?"],
-        ),
-        relation("explorer", "person", ["{s} was explored by {o}.", "{s} was mapped by {o}."], ["Who explored {s}?"]),
+        relation("mouth", "city", ["{s} flows into {o}.", "{s} runs towards {o}."], ["Where does {s} reach the sea?"]),
+        relation("explorer", "person", ["{s} opened to {o}.", "{s} yielded to {o}."], ["Who explored {s}?"]),
       ],
     },
     {
       kind: "book",
-      suffixes: ["Garden", "Letters", "Song", "Winter"],
+      prefixes: ["Ballad", "Song", "Tale", "Letters"],
       introductions: ["{s} is a novel.", "{s} is a book of tales."],
       relations: [
-        relation("author", "person", ["{s} was written by {o}.", "{s} is the work of {o}."], ["Who wrote {s}?"]),
-        relation(
-          "publisher",
-          "company",
-          ["{s} was published by {o}.", "{s} was printed by {o}."],
-          ["Who published {s}?"],
-        ),
-        relation("publication year", "year", ["{s} came out in the year {o}."], ["In which year did {s} come out?"]),
+        relation("author", "person", ["{s} sprang from {o}.", "{s} stems from {o}."], ["Who wrote {s}?"]),
+        relation("publisher", "company", ["{s} appeared with {o}.", "{s} sold through {o}."], ["Who published {s}?"]),
+        relation("publication year", "year", ["{s} dates from {o}."], ["In which year did {s} come out?"]),
       ],
     },
     {
       kind: "company",
-      suffixes: ["Works", "Mills", "Press", "Foundry"],
+      prefixes: ["Mill", "Press", "Foundry", "Works"],
       introductions: ["{s} is a company.", "{s} employs many people."],
       relations: [
-        relation("founder", "person", ["{s} was founded by {o}.", "{s} was started by {o}."], ["Who founded {s}?"]),
-        relation("seat", "city", ["{s} has its offices in {o}.", "{s} is based in {o}."], ["Where is {s} based?"]),
-        relation("founding year", "year", ["{s} was founded in the year {o}."], ["In which year was {s} founded?"]),
+        relation("founder", "person", ["{s} began with {o}.", "{s} started under {o}."], ["Who founded {s}?"]),
+        relation("seat", "city", ["{s} works from {o}.", "{s} sits in {o}."], ["Where is {s} based?"]),
+        relation("founding year", "year", ["{s} dates from {o}."], ["In which year was {s} founded?"]),
       ],
     },
     {
       kind: "invention",
-      suffixes: ["engine", "lens", "loom", "valve"],
+      prefixes: ["Engine", "Lens", "Loom", "Valve"],
       introductions: ["{s} is a machine part.", "{s} is still in use."],
       relations: [
-        relation("inventor", "person", ["{s} was invented by {o}.", "{s} was devised by {o}."], ["Who invented {s}?"]),
-        relation("maker", "company", ["{s} is made by {o}.", "{s} is sold by {o}."], ["Who makes {s}?"]),
-        relation("patent year", "year", ["{s} was patented in the year {o}."], ["In which year was {s} patented?"]),
+        relation("inventor", "person", ["{s} sprang from {o}.", "{s} stems from {o}."], ["Who invented {s}?"]),
+        relation("maker", "company", ["{s} ships from {o}.", "{s} sells through {o}."], ["Who makes {s}?"]),
+        relation("patent year", "year", ["{s} dates from {o}."], ["In which year was {s} patented?"]),
       ],
     },
     {
       kind: "university",
-      suffixes: ["University", "College", "Academy"],
+      prefixes: ["College", "Academy"],
       introductions: ["{s} is a place of learning.", "{s} has a large library."],
       relations: [
-        relation("town", "city", ["{s} can be found in {o}.", "{s} has its halls in {o}."], ["In which town is {s}?"]),
-        relation("rector", "person", ["{s} is headed by {o}.", "{s} chose {o} as rector."], ["Who heads {s}?"]),
-        relation("opening year", "year", ["{s} opened in the year {o}."], ["In which year did {s} open?"]),
+        relation("town", "city", ["{s} stands in {o}.", "{s} rests in {o}."], ["In which town is {s}?"]),
+        relation("rector", "person", ["{s} answers to {o}.", "{s} listens to {o}."], ["Who heads {s}?"]),
+        relation("opening year", "year", ["{s} dates from {o}."], ["In which year did {s} open?"]),
       ],
     },
     {
       kind: "museum",
-      suffixes: ["Museum", "Gallery"],
+      prefixes: ["Museum", "Gallery"],
       introductions: ["{s} is a house of art.", "{s} is closed on Mondays."],
       relations: [
-        relation(
-          "location",
-          "city",
-          ["{s} is located in {o}.", "{s} welcomes visitors in {o}."],
-          ["Where is {s} located?"],
-        ),
-        relation("architect", "person", ["{s} was designed by {o}.", "{s} was planned by {o}."], ["Who designed {s}?"]),
+        relation("location", "city", ["{s} opens in {o}.", "{s} stands in {o}."], ["Where is {s} located?"]),
+        relation("architect", "person", ["{s} sprang from {o}.", "{s} stems from {o}."], ["Who designed {s}?"]),
       ],
     },
     {
       kind: "ship",
-      suffixes: ["Star", "Dawn", "Pride"],
+      prefixes: ["Clipper", "Ketch", "Schooner"],
       introductions: ["{s} is a ship.", "{s} has three masts."],
       relations: [
-        relation("captain", "person", ["{s} sailed under {o}.", "{s} was commanded by {o}."], ["Who commanded {s}?"]),
-        relation(
-          "home port",
-          "city",
-          ["{s} was at home in {o}.", "{s} had its berth in {o}."],
-          ["Where was {s} at home?"],
-        ),
-        relation("launch year", "year", ["{s} was launched in the year {o}."], ["In which year was {s} launched?"]),
+        relation("captain", "person", ["{s} sailed under {o}.", "{s} served under {o}."], ["Who commanded {s}?"]),
+        relation("home port", "city", ["{s} berths in {o}.", "{s} winters in {o}."], ["Where was {s} at home?"]),
+        relation("launch year", "year", ["{s} dates from {o}."], ["In which year was {s} launched?"]),
       ],
     },
   ],
@@ -180,64 +146,57 @@ export const PAPERS: CorpusSchema = {
   kinds: [
     {
       kind: "paper",
-      suffixes: ["Report", "Study", "Note"],
+      prefixes: ["Report", "Study", "Note"],
       introductions: ["{s} is a short paper.", "{s} has four pages."],
       relations: [
-        relation("first author", "person", ["{s} was led by {o}.", "{s} has {o} as first author."], ["Who led {s}?"]),
-        relation("method", "method", ["{s} relies on {o}.", "{s} applies {o}."], ["Which method does {s} apply?"]),
-        relation("data set", "dataset", ["{s} is tested on {o}.", "{s} evaluates on {o}."], ["On what is {s} tested?"]),
-        relation("year", "year", ["{s} appeared in the year {o}."], ["In which year did {s} appear?"]),
+        relation("first author", "person", ["{s} sprang from {o}.", "{s} stems from {o}."], ["Who led {s}?"]),
+        relation("method", "method", ["{s} relies on {o}.", "{s} rests on {o}."], ["Which method does {s} apply?"]),
+        relation("data set", "dataset", ["{s} runs on {o}.", "{s} leans on {o}."], ["On what is {s} tested?"]),
+        relation("year", "year", ["{s} dates from {o}."], ["In which year did {s} appear?"]),
       ],
     },
     {
       kind: "method",
-      suffixes: ["method", "solver", "filter"],
+      prefixes: ["Method", "Solver", "Filter"],
       introductions: ["{s} is a numerical method.", "{s} is simple to state."],
       relations: [
-        relation("originator", "person", ["{s} goes back to {o}.", "{s} was proposed by {o}."], ["Who proposed {s}?"]),
-        relation("predecessor", "method", ["{s} improves on {o}.", "{s} extends {o}."], ["What does {s} extend?"]),
+        relation("originator", "person", ["{s} sprang from {o}.", "{s} stems from {o}."], ["Who proposed {s}?"]),
+        relation("predecessor", "method", ["{s} improves on {o}.", "{s} builds on {o}."], ["What does {s} extend?"]),
       ],
     },
     {
       kind: "dataset",
-      suffixes: ["corpus", "survey"],
+      prefixes: ["Corpus", "Survey"],
       introductions: ["{s} is a data set.", "{s} is freely available."],
       relations: [
-        relation(
-          "collector",
-          "laboratory",
-          ["{s} was collected at {o}.", "{s} was gathered by {o}."],
-          ["Who gathered {s}?"],
-        ),
-        relation("release year", "year", ["{s} was released in the year {o}."], ["In which year was {s} released?"]),
+        relation("collector", "laboratory", ["{s} came from {o}.", "{s} grew at {o}."], ["Who gathered {s}?"]),
+        relation("release year", "year", ["{s} dates from {o}."], ["In which year was {s} released?"]),
       ],
     },
     {
       kind: "laboratory",
-      suffixes: ["Lab", "Institute"],
+      prefixes: ["Lab", "Institute"],
       introductions: ["{s} is a research group.", "{s} holds a seminar on Fridays."],
       relations: [
-        relation("director", "person", ["{s} is directed by {o}.", "{s} has {o} as director."], ["Who directs {s}?"]),
-        relation("city", "city", ["{s} works in {o}.", "{s} moved to {o}."], ["In which city does {s} work?"]),
+        relation("director", "person", ["{s} answers to {o}.", "{s} listens to {o}."], ["Who directs {s}?"]),
+        relation("city", "city", ["{s} works in {o}.", "{s} sits in {o}."], ["In which city does {s} work?"]),
       ],
     },
     {
       kind: "person",
-      suffixes: [],
+      prefixes: [],
       introductions: ["{s} does research.", "{s} gives clear talks."],
       relations: [
-        relation("laboratory", "laboratory", ["{s} works at {o}.", "{s} joined {o}."], ["Where does {s} work?"]),
-        relation("adviser", "person", ["{s} was advised by {o}.", "{s} had {o} as adviser."], ["Who advised {s}?"]),
-        relation("birth year", "year", ["{s} was born in the year {o}."], ["In which year was {s} born?"]),
+        relation("laboratory", "laboratory", ["{s} works at {o}.", "{s} belongs to {o}."], ["Where does {s} work?"]),
+        relation("adviser", "person", ["{s} learned from {o}.", "{s} trained under {o}."], ["Who advised {s}?"]),
+        relation("birth year", "year", ["{s} lived from {o}."], ["In which year was {s} born?"]),
       ],
     },
     {
       kind: "city",
-      suffixes: [],
+      prefixes: [],
       introductions: ["{s} hosts a yearly meeting.", "{s} is a city."],
-      relations: [
-        relation("mayor", "person", ["{s} has {o} as mayor.", "{s} is governed by {o}."], ["Who governs {s}?"]),
-      ],
+      relations: [relation("mayor", "person", ["{s} listens to {o}.", "{s} answers to {o}."], ["Who governs {s}?"])],
     },
   ],
 };

@@ -1,7 +1,9 @@
 /** `eval dual`: accuracy of the dual-system loop on many questions of a world, all of them at once. */
 import { writeFile } from "node:fs/promises";
+import { fitDocuments } from "../../corpus/passages";
 import { type Accuracy, evaluateDual, type GroupAccuracy } from "../../dual/evaluate";
 import type { ResearchResult } from "../../dual/loop";
+import { passageSize } from "../../dual/tools/passageSize";
 import { standardTools } from "../../dual/tools/standard";
 import { makeWorld } from "../../world/world";
 import { type CliContext, command } from "../command";
@@ -29,17 +31,20 @@ export const evalDualCommand = command({
     if (details !== undefined) await checkWritable(details, "details");
     const world = makeWorld(seed, { corpus, questions: n });
     const { engine, weights } = values;
-    const model = await (await context.models.find(values.model, { engine, weights })).load({ batched: true });
+    const found = await context.models.find(values.model, { engine, weights });
+    const settings = dualSettings(values, seed);
+    const size = passageSize({ model: found, capacity: settings.capacity, maxTokens: settings.system1MaxTokens });
+    const model = await found.load({ batched: true });
     const progress = reporter(n, context, values.progress);
     const lines = new Array<string>(n);
     const start = performance.now();
-    const { overall, byHops, byKind, tokens } = await evaluateDual(
+    const { overall, byHops, byKind, system1, tokens } = await evaluateDual(
       world.questions,
       {
         system2: model,
-        tools: standardTools(world.documents, context.python, values["search-results"]),
+        tools: standardTools(fitDocuments(world.documents, size), context.python, values["search-results"]),
         corpus: `${corpus} ${seed}`,
-        ...dualSettings(values, seed),
+        ...settings,
         streamTokens: false,
         onEvent: ({ type }) => type === "system2Message" && progress.turn(),
       },
@@ -52,7 +57,7 @@ export const evalDualCommand = command({
     progress.end();
     if (details !== undefined) await writeFile(details, `${lines.join("\n")}\n`);
     if (values.json) {
-      context.out(`${JSON.stringify({ n, seed, model: model.id, overall, byHops, byKind, tokens, ms })}\n`);
+      context.out(`${JSON.stringify({ n, seed, model: model.id, overall, byHops, byKind, system1, tokens, ms })}\n`);
       return;
     }
     const row = (name: string, { accuracy, ci95 }: Accuracy, count: number) => [
@@ -68,8 +73,16 @@ export const evalDualCommand = command({
       ...rows(byHops, (hops) => `${hops} ${hops === "1" ? "hop" : "hops"}`),
       ...rows(byKind, (kind) => kind),
     ];
+    const reading = [
+      row("that hold the fact", system1.found, system1.found.n),
+      row("that do not", system1.denied, system1.denied.n),
+    ];
     context.out(`${model.id}, world ${seed}, ${seconds(ms)}\n\n`);
-    context.out(`${table(["questions", "n", "right", "95% interval"], accuracies)}\n\n${ledgerTable(tokens)}\n`);
+    context.out(`${table(["questions", "n", "right", "95% interval"], accuracies)}\n\n`);
+    if (system1.found.n + system1.denied.n > 0) {
+      context.out(`${table(["System 1's bins", "n", "right", "95% interval"], reading)}\n\n`);
+    }
+    context.out(`${ledgerTable(tokens)}\n`);
   },
 });
 

@@ -1,4 +1,5 @@
 /** `research`: one question through the dual-system loop, over a shipped corpus or one's own files. */
+import { fitDocuments } from "../../corpus/passages";
 import { type Corpus, readCorpus } from "../../corpus/readCorpus";
 import { type ResearchResult, type ResearchTurn, research } from "../../dual/loop";
 import type { Tool } from "../../dual/tool";
@@ -74,7 +75,7 @@ export const researchCommand = command({
     const own = shipped ? undefined : await readOwn(values.corpus, size, err);
     const { question, gold } = picked;
     const tools = [
-      ...standardTools(own?.documents ?? picked.documents, python, values["search-results"]),
+      ...standardTools(own?.documents ?? fitDocuments(picked.documents, size), python, values["search-results"]),
       ...furtherTools(values, size, web),
     ];
     for (const { network } of tools) if (network) err(`${network.notice}\n`);
