@@ -1,8 +1,10 @@
 /**
  * Writes training rows for train.py: fixed-length rows of whole sequences, ordered from easy to hard.
  * usage: node pretrain/run.mjs data --tokenizer DIR --out FILE --rows N [--task dual|relay] [--length 384] [--seed 0]
- *   [--easy 0.4] [--system2 0.3]
- * `easy` is the share of rows over which bins and hands grow, `system2` the share of sequences that are System 2's.
+ *   [--easy 0.4] [--system2 0.3] [--retrieved 0] [--careless 0]
+ * `easy` is the share of rows over which bins and hands grow, `system2` the share of sequences that are System 2's,
+ * `retrieved` the share of bins that a search fills as in the loop,
+ * `careless` how often both systems show bad habits (vague purposes, extracts that miss or ramble).
  * File: "TWIN", then u32 rows, length; then per row: u16 ids[length], u8 flags[length] (bit 0: the token is a target,
  * bits 1-6: number of its sequence within the row, from 1; 0 is padding; bit 7: the token is of an agent's message).
  */
@@ -35,9 +37,9 @@ export function readTokenizer(directory: string): Bpe {
 }
 
 /** Bins grow from one or two documents to full ones; even late rows hold small bins. */
-function limitsAt(random: Random, difficulty: number): BinLimits {
+function limitsAt(random: Random, difficulty: number, retrieved: number): BinLimits {
   const documents = 2 + random.int(1 + Math.floor(difficulty * 5.99));
-  return { documents, tokens: Math.min(192, 70 + documents * 32), purposes: 12 };
+  return { documents, tokens: Math.min(192, 70 + documents * 32), purposes: 12, retrieved };
 }
 
 interface Encoded {
@@ -76,6 +78,8 @@ export function main(args: string[]): void {
       seed: { type: "string", default: "0" },
       easy: { type: "string", default: "0.4" },
       system2: { type: "string", default: "0.3" },
+      careless: { type: "string", default: "0" },
+      retrieved: { type: "string", default: "0" },
       task: { type: "string", default: "dual" },
     },
   });
@@ -93,6 +97,11 @@ export function main(args: string[]): void {
   const count = (text: string) => encode(text).length;
   const file = openSync(values.out, "w");
   writeSync(file, Buffer.concat([Buffer.from("TWIN"), Buffer.from(new Uint32Array([rows, length]).buffer)]));
+  const habits = {
+    system2: Number(values.system2),
+    careless: Number(values.careless),
+    retrieved: Number(values.retrieved),
+  };
   let world: DetailedWorld | undefined;
   let learned = 0;
   for (let row = 0; row < rows; row++) {
@@ -112,7 +121,7 @@ export function main(args: string[]): void {
     let sequence = 1;
     for (let attempt = 0; attempt < 4 && length - at > 60; attempt++) {
       const spans = world
-        ? drawSequence(random, world, count, limitsAt(random, difficulty), length - at, Number(values.system2))
+        ? drawSequence(random, world, count, limitsAt(random, difficulty, habits.retrieved), length - at, habits)
         : relaySequence(random, { facts: 2 + Math.round(3 * difficulty), turns: 6 });
       const encoded = encodeSpans(spans, encode, length - at);
       if (!encoded) continue;
@@ -135,11 +144,11 @@ function drawSequence(
   count: (text: string) => number,
   limits: BinLimits,
   room: number,
-  system2: number,
+  { system2, careless }: { system2: number; careless: number },
 ): Span[] {
   if (random.chance(0.02)) return renderSpans(programOutputSequence(random));
   // A research conversation that is cut off at the end of a row still teaches its first turns.
   if (random.chance(room < 220 ? 0.8 : system2))
-    return renderSpans(system2Sequence(random, world, random.pick(world.questions)), TOOLS);
-  return renderSpans(system1Sequence(random, world, count, limits));
+    return renderSpans(system2Sequence(random, world, random.pick(world.questions), careless), TOOLS);
+  return renderSpans(system1Sequence(random, world, count, limits, careless));
 }

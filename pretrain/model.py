@@ -122,16 +122,16 @@ class Decoder(torch.nn.Module):
         return rms_norm(x, self.weight("model.norm.weight"), c.rms_norm_eps)
 
 
-def start_with_copying(model, seed=0, recent=False):
-    """Starts heads as copying circuits, which a model of this size otherwise spends most of its training to find:
-    layer 0 attends to the last and the last but one token (a phase shift of the rotary embedding on a direction that
-    all embeddings share), layer 1 to what followed the present token before, layer 2 to what followed the present two;
-    both copy what they find. With `recent`, a further head of layer 0 gathers the last several tokens, and layer 2 asks
-    for what followed the present two among such neighbours: a sentence about the same subject. Everything is trained
-    from there. Source of the circuit: Olsson et al. 2022, "In-context learning and induction heads"."""
+def start_with_copying(model, seed=0, lags=2):
+    """Starts heads as copying circuits, which a model of this size otherwise spends most of its training to find: layer 0
+    attends to the last tokens, one head for each of `lags` (a phase shift of the rotary embedding on a direction that
+    all embeddings share), layer 1 to what followed the present token before, layer 2 to what followed the present two,
+    and with three lags the present three; all copy what they find. Everything is trained from there. Source of the
+    circuit: Olsson et al. 2022, "In-context learning and induction heads"."""
     c = model.config
     g = torch.Generator().manual_seed(seed + 1)
     half, d = c.head_dim // 2, c.hidden_size
+    groups = c.num_attention_heads // c.num_key_value_heads
 
     def orthonormal(rows, columns):
         return torch.linalg.qr(torch.randn(max(rows, columns), min(rows, columns), generator=g))[0].T[:rows]
@@ -140,24 +140,21 @@ def start_with_copying(model, seed=0, recent=False):
     fast = [i for i in range(half) if c.rope_theta ** (-i / half) > 0.2]
     slow = [i for i in range(half) if c.rope_theta ** (-i / half) < 1.5e-3]
     free = slow + [half + i for i in slow]
-    rooms = 3 if recent else 2
-    rank = min(len(free), (d - 1) // (rooms + 1))
-    free = free[:rank]
+    rank = min(len(free), (d - 1) // (2 * lags - 1))
     # Separate rooms in the hidden state: what all tokens share, copies of earlier tokens, the token itself.
-    common, *copies, own = orthonormal(d, d).split([1] + [rank] * rooms + [d - 1 - rooms * rank])
-    last, before = copies[:2]
+    common, *copies, own = orthonormal(d, d).split([1] + [rank] * lags + [d - 1 - lags * rank])
     common, content = common[0], own[:rank]
 
-    def at_lag(lag, turns=fast):
+    def at_lag(lag):
         phase = torch.zeros(c.head_dim)
-        for i in turns:
+        for i in fast:
             angle = torch.tensor(lag * c.rope_theta ** (-i / half))
             phase[i], phase[half + i] = angle.cos(), angle.sin()
         return phase
 
     def placed(rows):
         matrix = torch.zeros(c.head_dim, d)
-        matrix[free] = rows
+        matrix[free[: len(rows)]] = rows
         return matrix
 
     with torch.no_grad():
@@ -173,34 +170,27 @@ def start_with_copying(model, seed=0, recent=False):
                 layer(0, f"self_attn.{name}")[[i, half + i]] = 2.0
             for i in (1, 2):
                 layer(i, f"self_attn.{name}")[free] = 1.5
-        # Keys of lag 0 meet queries that were turned back by one or two positions.
-        layer(0, "self_attn.k_proj")[head(0)] = torch.outer(at_lag(0), common)
+        # Keys of lag 0 meet queries that were turned back by some positions.
         values = torch.zeros(c.head_dim, d)
         values[:rank] = content
-        layer(0, "self_attn.v_proj")[head(0)] = values
-        for query, (lag, target) in enumerate([(1, last), (2, before)]):
-            layer(0, "self_attn.q_proj")[head(query)] = torch.outer(at_lag(-lag), common)
+        for query, target in enumerate(copies):
+            layer(0, "self_attn.k_proj")[head(query // groups)] = torch.outer(at_lag(0), common)
+            layer(0, "self_attn.v_proj")[head(query // groups)] = values
+            layer(0, "self_attn.q_proj")[head(query)] = torch.outer(at_lag(-1 - query), common)
             layer(0, "self_attn.o_proj")[:, head(query)] = 0
             layer(0, "self_attn.o_proj")[:, query * c.head_dim : query * c.head_dim + rank] = 0.12 * target.T
-        mix = orthonormal(rank, rank)
-        mixed = lambda *parts: placed(torch.cat([m @ part for m, part in zip(mix.tensor_split(len(parts)), parts)]))
-        query, key = [content, last], [last, before]
-        if recent:
-            # Slower turns than those that tell single positions apart: a broad bump over the lags around 5.
-            broad = [i for i in range(half) if 0.03 < c.rope_theta ** (-i / half) < 0.2]
-            layer(0, "self_attn.q_proj")[head(2)] = torch.outer(at_lag(-5, broad), common)
-            layer(0, "self_attn.k_proj")[head(1)] = torch.outer(at_lag(0, broad), common)
-            layer(0, "self_attn.v_proj")[head(1)] = values
-            layer(0, "self_attn.o_proj")[:, head(2)] = 0
-            layer(0, "self_attn.o_proj")[:, 2 * c.head_dim : 2 * c.head_dim + rank] = 0.3 * copies[2].T
-            query, key = [content, last, copies[2]], [last, before, copies[2]]
-        for i, (query, key) in {1: (placed(content), placed(last)), 2: (mixed(*query), mixed(*key))}.items():
-            layer(i, "self_attn.q_proj")[head(0)] = 3 * query
-            layer(i, "self_attn.k_proj")[head(0)] = 3 * key
+        # The present tokens as a query, and what preceded a place as its key.
+        now = [content, *copies]
+        for i, query, length in [(1, 0, 1), (2, 0, 2), (2, groups, 3)][: lags]:
+            parts = [orthonormal(min(rank, len(free) // length), rank) for _ in range(length)]
+            mixed = lambda rooms: placed(torch.cat([part @ room for part, room in zip(parts, rooms)]))
+            layer(i, "self_attn.q_proj")[head(query)] = 3 * mixed(now[:length])
+            layer(i, "self_attn.k_proj")[head(query // groups)] = 3 * mixed(copies[:length])
             copied = own[: c.head_dim]
-            layer(i, "self_attn.v_proj")[: len(copied)] = copied
-            layer(i, "self_attn.o_proj")[:, head(0)] = 0
-            layer(i, "self_attn.o_proj")[:, : len(copied)] = 0.2 * copied.T
+            value = query // groups * c.head_dim
+            layer(i, "self_attn.v_proj")[value : value + len(copied)] = copied
+            layer(i, "self_attn.o_proj")[:, head(query)] = 0
+            layer(i, "self_attn.o_proj")[:, query * c.head_dim : query * c.head_dim + len(copied)] = 0.2 * copied.T
 
 
 def causal_mask(segments, start, end):

@@ -8,7 +8,7 @@ import type { ChatMessage } from "../src/text/tokenizer";
 import { purposeOf } from "../src/world/questions";
 import type { WorldQuestion } from "../src/world/types";
 import type { DetailedWorld } from "../src/world/world";
-import { nothing, quote } from "./system1Data";
+import { nothing, quote, vagueness, vaguePurpose } from "./system1Data";
 
 /** A turn of System 2 as the loop reads it: the thought, then a call or the answer. */
 function say(thought: string, act: string): ChatMessage {
@@ -35,13 +35,16 @@ function refined(
   world: DetailedWorld,
   { subject, relation }: { subject: string; relation: string },
   statement: string | undefined,
+  beside?: string,
 ): string {
   const lines = Array.from({ length: random.int(4) }, () => {
     if (random.chance(0.85)) return nothing(subject);
     const wrong = random.pick(world.articles);
     return quote(wrong.statements.get(relation) ?? random.pick([...wrong.statements.values(), wrong.title]));
   }).filter((line) => statement === undefined || line !== quote(statement));
-  if (statement !== undefined) lines.splice(random.int(lines.length + 1), 0, quote(statement));
+  for (const line of [statement, beside]) {
+    if (line !== undefined) lines.splice(random.int(lines.length + 1), 0, quote(line));
+  }
   return lines.length > 0 ? lines.join("\n") : nothing(subject);
 }
 
@@ -54,7 +57,13 @@ function raw(random: Random, world: DetailedWorld, index: number): string {
     .join("");
 }
 
-export function system2Sequence(random: Random, world: DetailedWorld, question: WorldQuestion): ChatMessage[] {
+/** `careless`: how often purposes are vague and System 1 does not find what it should, from 0 to 1. */
+export function system2Sequence(
+  random: Random,
+  world: DetailedWorld,
+  question: WorldQuestion,
+  careless = 0,
+): ChatMessage[] {
   const messages = system2Messages(question.text);
   const useRaw = random.chance(0.08);
   let known = "";
@@ -63,13 +72,18 @@ export function system2Sequence(random: Random, world: DetailedWorld, question: 
     const index = world.entities.findIndex((entity) => entity.name === subject);
     const statement = world.articles[index]?.statements.get(relation) as string;
     for (let attempt = 0; ; attempt++) {
-      messages.push(say(`${known}I need ${purpose}.`, search(subject, purpose, attempt)));
-      const missed = !useRaw && random.chance(0.07);
+      const isVague = random.chance(vagueness(relation, careless));
+      messages.push(
+        say(`${known}I need ${purpose}.`, search(subject, isVague ? vaguePurpose(subject) : purpose, attempt)),
+      );
+      const missed = !useRaw && random.chance(isVague ? 0.75 : Math.max(0.07, careless * 0.3));
+      const others = [...(world.articles[index]?.statements.values() ?? [])].filter((other) => other !== statement);
+      const beside = isVague && others.length > 0 ? random.pick(others) : undefined;
       messages.push({
         role: "tool",
         content: useRaw
           ? raw(random, world, index)
-          : refined(random, world, { subject, relation }, missed ? undefined : statement),
+          : refined(random, world, { subject, relation }, missed ? undefined : statement, beside),
       });
       if (!missed) break;
       known = "I found nothing. ";

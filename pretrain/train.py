@@ -43,7 +43,7 @@ def parse():
     p.add_argument(
         "--noise", type=float, default=0, help="normal noise on the embeddings of messages, up to this share of their norm"
     )
-    p.add_argument("--recent", action="store_true", help="start with a head that gathers the last several tokens too")
+    p.add_argument("--lags", type=int, default=2, help="how many of the last tokens the copying circuits compare: 2 or 3")
     p.add_argument("--plain-start", action="store_true", help="random weights only, without copying circuits")
     p.add_argument("--save-every", type=float, default=180, help="seconds between checkpoints")
     return p.parse_args()
@@ -214,7 +214,7 @@ def work(rank, workers, args):
     )
     model = Decoder(config, args.seed)
     if not args.plain_start:
-        start_with_copying(model, args.seed, args.recent)
+        start_with_copying(model, args.seed, args.lags)
     model.to(device)
     optimizer = Optimizer(model, args, rank, workers)
     rows = Rows(args.data)
