@@ -33,7 +33,13 @@ function researcher(fault: (question: number, holds: boolean) => string | undefi
 
 /** Every document in a bin of its own, so that the bins can be counted. */
 const evaluate = (model: ReturnType<typeof researcher>) =>
-  evaluateDual(questions, { system2: model, tools: [searchTool(world.documents)], packing: "one", capacity: 2_000 });
+  evaluateDual(questions, {
+    system2: model,
+    corpus: "world 11",
+    tools: [searchTool(world.documents)],
+    packing: "one",
+    capacity: 2_000,
+  });
 
 test("bins that hold the fact and bins that do not are counted apart", async () => {
   const { system1, overall } = await evaluate(researcher(() => undefined));
