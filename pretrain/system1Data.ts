@@ -18,8 +18,8 @@ export interface BinLimits {
   tokens: number;
   /** followed by at most so many purposes. */
   purposes: number;
-  /** Share of bins that a search filled, as the loop does it. */
-  retrieved: number;
+  /** Share of bins that a search filled, as the loop does it. Default: none. */
+  retrieved?: number;
 }
 
 /** A line of System 1: a dash, and after a space, so that names keep the tokens that they have inside a sentence. */
@@ -184,7 +184,7 @@ export function system1Sequence(
   limits: BinLimits,
   careless = 0,
 ): ChatMessage[] {
-  const isRetrieved = random.chance(limits.retrieved);
+  const isRetrieved = random.chance(limits.retrieved ?? 0);
   const found = isRetrieved ? retrievedBin(random, world, count, limits.tokens) : undefined;
   const bin = found ?? drawBin(random, world, count, limits);
   const documents = bin.chosen.map(({ index, number }) =>
