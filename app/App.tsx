@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import classes from "./App.module.css";
 import { useFrameSearch } from "./components/depth";
 import { EmbedLine } from "./components/EmbedLine";
+import { EngineNotice } from "./components/EngineNotice";
 import { EngineProblemNotice } from "./components/EngineProblemNotice";
 import { Header } from "./components/Header";
 import { listenForKeys } from "./keys";
@@ -20,6 +21,7 @@ export function App() {
       </button>
       {!embed && <Header />}
       <EngineProblemNotice />
+      <EngineNotice />
       <Outlet />
       {embed && <EmbedLine />}
     </div>

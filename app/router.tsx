@@ -26,6 +26,7 @@ import {
 } from "./rooms/latentRecursion/search";
 import { DEFAULTS as LINK_TRAINING_DEFAULTS, searchSchema as linkTrainingSearch } from "./rooms/linkTraining/search";
 import { DEFAULTS as MODELS_DEFAULTS, searchSchema as modelsSearch } from "./rooms/models/search";
+import { chooseEngine } from "./stores/engineStore";
 import { strings } from "./strings";
 
 const { rooms } = strings;
@@ -34,8 +35,10 @@ const rootRoute = createRootRoute({
   component: App,
   notFoundComponent: NotFound,
   validateSearch: frameSearchSchema,
-  // From room to room the page stays as deep, and inside the page that it stands in.
-  search: { middlewares: [retainSearchParams(["depth", "embed"])] },
+  // From room to room the page stays as deep, on the same engine, and inside the page that it stands in.
+  search: { middlewares: [retainSearchParams(["depth", "engine", "embed"])] },
+  // Before any room asks for its models.
+  beforeLoad: ({ search }) => chooseEngine(search.engine ?? "auto"),
 });
 
 const indexRoute = createRoute({

@@ -1,9 +1,11 @@
 /** One line on what computes: the device, the models of the room, or how far loading has come. */
 import { Button, Progress, Tooltip } from "@mantine/core";
+import type { DeviceInfo } from "../../src/worker/loadProtocol";
 import { formatBytes, formatParameters } from "../format";
 import { cancelLoading, type EngineState, loadEngine, useEngine } from "../stores/engineStore";
 import { strings } from "../strings";
 import classes from "./EngineLine.module.css";
+import { EngineMenu } from "./EngineMenu";
 
 const text = strings.device;
 
@@ -13,8 +15,16 @@ export function EngineLine() {
     <section className={classes.line} aria-label={text.label} data-status={state.status}>
       <span className={classes.dot} aria-hidden />
       <Content {...state} />
+      {!(state.status === "ready" && state.wanted.length === 0) && <EngineMenu />}
     </section>
   );
+}
+
+/** What the line calls a device: the adapter of ours, the kind of the others. */
+function namesOf({ engine, name, software }: DeviceInfo): { name: string; badge: string } {
+  if (engine === "onnx-wasm") return { name: strings.engines.cpu, badge: name };
+  if (engine === "onnx-webgpu") return { name: strings.engines.onnxGpu, badge: name };
+  return { name, badge: software ? text.software : text.hardware };
 }
 
 function Content({ status, progress, devices, models, wanted }: EngineState) {
@@ -24,12 +34,13 @@ function Content({ status, progress, devices, models, wanted }: EngineState) {
   if (status === "ready" && device) {
     const used = models.filter(({ id }) => wanted.includes(id));
     const parameters = used.reduce((sum, model) => sum + model.parameters, 0);
+    const { name, badge } = namesOf(device);
     return (
       <>
         <Tooltip label={text.softwareHint} disabled={!device.software} multiline w={260}>
           <span className={classes.device}>
-            <span className={classes.adapter}>{device.name}</span>
-            <span className={classes.badge}>{device.software ? text.software : text.hardware}</span>
+            <span className={classes.adapter}>{name}</span>
+            <span className={classes.badge}>{badge}</span>
           </span>
         </Tooltip>
         <span className={classes.model}>

@@ -8,9 +8,12 @@ import classes from "./ErrorCard.module.css";
 
 const text = strings.error;
 
-export function ErrorCard({ problem, onRetry }: { problem: EngineProblem; onRetry?: () => void }) {
+export function ErrorCard({
+  problem,
+  ...ways
+}: { problem: EngineProblem } & Pick<ErrorTextProps, "onRetry" | "other">) {
   const { kind, detail } = problem;
-  return <ErrorText {...text.problems[kind]} kind={kind} detail={detail} {...(onRetry && { onRetry })} />;
+  return <ErrorText {...text.problems[kind]} kind={kind} detail={detail} {...ways} />;
 }
 
 interface ErrorTextProps {
@@ -22,9 +25,11 @@ interface ErrorTextProps {
   /** Names the failure in a report. Default: what happened. */
   kind?: string;
   onRetry?: () => void;
+  /** Another way on. */
+  other?: { label: string; onClick: () => void };
 }
 
-export function ErrorText({ what, why, todo, detail, kind = what, onRetry }: ErrorTextProps) {
+export function ErrorText({ what, why, todo, detail, kind = what, onRetry, other }: ErrorTextProps) {
   const [open, { toggle }] = useDisclosure(false);
   return (
     <div className={classes.card} role="alert">
@@ -41,6 +46,11 @@ export function ErrorText({ what, why, todo, detail, kind = what, onRetry }: Err
           {onRetry && (
             <Button size="xs" leftSection={<IconRefresh size={14} />} onClick={onRetry}>
               {text.retry}
+            </Button>
+          )}
+          {other && (
+            <Button size="xs" variant="default" onClick={other.onClick}>
+              {other.label}
             </Button>
           )}
           <CopyButton value={reportOf(kind, detail)}>

@@ -1,6 +1,7 @@
 /** How deep the page goes: "learn" shows few controls and the tour, "lab" everything. The address wins over memory. */
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { z } from "zod";
+import { ENGINE_CHOICES } from "../../src/worker/loadProtocol";
 
 export const DEPTHS = ["learn", "lab"] as const;
 export type Depth = (typeof DEPTHS)[number];
@@ -8,6 +9,8 @@ export type Depth = (typeof DEPTHS)[number];
 /** Search parameters of every room. */
 export const frameSearchSchema = z.object({
   depth: z.enum(DEPTHS).optional().catch(undefined),
+  /** What models run on; absent: what fits this machine. */
+  engine: z.enum(ENGINE_CHOICES).optional().catch(undefined),
   /** 1: the page stands inside another one, without what leads elsewhere. */
   embed: z.literal(1).optional().catch(undefined),
 });

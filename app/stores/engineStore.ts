@@ -30,6 +30,8 @@ export interface EngineState {
   problem?: EngineProblem;
   /** A lost device that was replaced without the visitor's help. */
   recovered?: EngineProblem;
+  /** Whether the visitor has read that the processor answers. */
+  noticeDismissed?: boolean;
 }
 
 export const useEngine = create<EngineState>(() => ({
@@ -43,6 +45,11 @@ export const useEngine = create<EngineState>(() => ({
 /** Whether this browser at this address can never load the chosen engine, however often it is asked. */
 export function isHopeless({ status, problem }: EngineState): boolean {
   return status === "failed" && (problem?.kind === "insecureContext" || problem?.kind === "noWebGpu");
+}
+
+/** Whether the models run, or will run, on an engine without the tape: no gradients, no fits. */
+export function lacksGradients({ choice, auto }: EngineState): boolean {
+  return (choice === "auto" ? auto?.engine : choice) !== "wgsl" && (choice !== "auto" || auto !== undefined);
 }
 
 type Listeners = { [T in EngineMessage["type"]]?: (message: Extract<EngineMessage, { type: T }>) => void };

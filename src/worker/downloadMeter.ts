@@ -1,6 +1,6 @@
-/** Counts the bytes of weight files as they arrive, so that a visitor sees how far loading has come. */
+/** Counts the bytes of weights, and of an engine's WebAssembly, as they arrive: a visitor sees how far loading has come. */
 
-const WEIGHTS = /\.safetensors$/;
+const WEIGHTS = /\.(safetensors|onnx|onnx_data|wasm)$/;
 
 /**
  * A fetch that reports, over all weight files that were opened so far, the bytes that have arrived and the bytes that

@@ -2,7 +2,9 @@
 import { Button, NativeSelect } from "@mantine/core";
 import { IconFolderOpen } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { type LinkChoice, TAPE_CHOICES } from "../../../src/index";
 import { FilePicker } from "../../components/FilePicker";
+import { lacksGradients, useEngine } from "../../stores/engineStore";
 import { openLinkFile, useLinks } from "../../stores/linksStore";
 import { strings } from "../../strings";
 import type { ControlPanelProps } from "./ControlPanel";
@@ -13,6 +15,12 @@ const text = strings.latentRecursion.links;
 
 export function LinksForm({ search, update, busy }: ControlPanelProps) {
   const { sets } = useLinks();
+  const lacks = useEngine(lacksGradients);
+  const optionOf = (value: LinkChoice) => {
+    const isMissing = lacks && TAPE_CHOICES.includes(value);
+    const label = text.choices[value];
+    return { value, label: isMissing ? `${label} (${strings.engines.needs.option})` : label, disabled: isMissing };
+  };
   const disabled = busy || search.passing !== "latent";
   return (
     <div>
@@ -34,7 +42,7 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
           label={text.inner}
           disabled={disabled}
           value={search.inner}
-          data={INNER_CHOICES.map((value) => ({ value, label: text.choices[value] }))}
+          data={INNER_CHOICES.map(optionOf)}
           onChange={(event) => update({ inner: event.currentTarget.value as typeof search.inner })}
         />
         <NativeSelect
@@ -44,7 +52,7 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
           inputWrapperOrder={["label", "input", "description"]}
           disabled={disabled}
           value={search.outer}
-          data={OUTER_CHOICES.map((value) => ({ value, label: text.choices[value] }))}
+          data={OUTER_CHOICES.map(optionOf)}
           onChange={(event) => update({ outer: event.currentTarget.value as typeof search.outer })}
         />
         <div className={classes.actions}>

@@ -7,13 +7,14 @@ import { useEffect } from "react";
 import type { TrainingStage } from "../../../src/index";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { ErrorCard } from "../../components/ErrorCard";
+import { NeedsOurEngine } from "../../components/NeedsOurEngine";
 import { Panel } from "../../components/Panel";
 import { RoomFrame } from "../../components/RoomFrame";
 import { useConfirm } from "../../components/useConfirm";
 import { formatCount } from "../../format";
 import { useKeys } from "../../keys";
 import { RELAY_MODELS } from "../../models";
-import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
+import { isHopeless, lacksGradients, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
 import { fetchShippedLinks, useLinks } from "../../stores/linksStore";
 import {
@@ -51,6 +52,7 @@ export function LinkTrainingRoom() {
   const state = useTraining();
   const { sets } = useLinks();
   const hopeless = useEngine(isHopeless);
+  const lacks = useEngine(lacksGradients);
   const job = useJob((own) => own.job);
   const taken = job !== undefined && job !== "training";
   const [confirm, dialog] = useConfirm(text.control.replaceYes, text.control.replaceNo);
@@ -91,7 +93,7 @@ export function LinkTrainingRoom() {
   };
   const stage = state.view?.current ?? search.stage;
   const shown = state.view?.stages[search.stage] ?? state.view?.stages[stage];
-  const canStart = !hopeless && !taken;
+  const canStart = !hopeless && !taken && !lacks;
   return (
     <>
       <RoomFrame
@@ -99,11 +101,12 @@ export function LinkTrainingRoom() {
         lead={<Lead />}
         panel={
           <Panel label={strings.settings.title}>
-            <SettingsForm search={search} update={update} disabled={isWorking(state)} />
+            <SettingsForm search={search} update={update} disabled={isWorking(state) || lacks} />
           </Panel>
         }
       >
         <div className={classes.parts}>
+          <NeedsOurEngine />
           <BusyElsewhere own={["training", "evaluation"]} />
           {state.problem && <ErrorCard problem={state.problem} />}
           <Notices state={state} canStart={canStart} saveEvery={search.saveEvery} />
