@@ -13,7 +13,7 @@ import { makeWorld } from "../world/world";
 import { Engine } from "./engine";
 import type { ModelOrigin, ModelSource } from "./loadProtocol";
 import { onnxDevice } from "./onnxDevice";
-import type { EngineMessage } from "./protocol";
+import type { EngineMessage, ResearchRequest } from "./protocol";
 import type { AgentSpec, RecursionRequest } from "./recursionProtocol";
 
 /** On a machine with much else to do. */
@@ -94,7 +94,7 @@ it("researches a question to its gold answer, each system on a model of its own"
     ],
   });
   const [question] = makeWorld(7).questions.filter(({ hops }) => hops === 1);
-  const outcome = await engine.research({
+  const request: ResearchRequest = {
     run: 1,
     model: "twinloop-1m",
     system1Model: "another",
@@ -106,11 +106,13 @@ it("researches a question to its gold answer, each system on a model of its own"
     maxTurns: 6,
     temperature: 0,
     seed: 0,
-  });
-  expect(outcome).toEqual({ status: "finished" });
+  };
+  expect(await engine.research(request)).toEqual({ status: "finished" });
   const events = messages.flatMap((message) => (message.type === "events" ? message.events : []));
   expect(events.find(({ type }) => type === "answer")).toMatchObject({ correct: true });
-  expect(events[0]).toMatchObject({ type: "runStarted", system1: "another", system2: "twinloop-1m" });
+  expect(events[0]).toMatchObject({ type: "runStarted", model: "twinloop-1m" });
+  await engine.unload("another");
+  expect(await engine.research(request)).toMatchObject({ problem: { detail: "the model another is not loaded" } });
 });
 
 it("recurses through the shipped links, and refuses what needs the tape", TIME, async () => {

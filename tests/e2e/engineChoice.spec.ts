@@ -3,6 +3,9 @@ import { expect, test } from "@playwright/test";
 import { strings } from "../../app/strings";
 import { askButton, engineLine, expectGoldAnswer, expectReady, openRoom, picture, presets } from "./room";
 
+// Loading and compiling 14 MB and more takes its time where the processor has much else to do.
+test.setTimeout(420_000);
+
 const failures: string[] = [];
 test.beforeEach(({ page }) => {
   failures.length = 0;

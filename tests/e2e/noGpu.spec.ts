@@ -14,6 +14,9 @@ test.use({
 /** Browsers differ in whether they show WebGPU that has no device. */
 const BECAUSE = new RegExp(["noWebGpu" as const, "noAdapter" as const].map(strings.engines.because).join("|"));
 
+// Loading and compiling 14 MB and more takes its time where the processor has much else to do.
+test.setTimeout(420_000);
+
 const failures: string[] = [];
 test.beforeEach(({ page }) => {
   failures.length = 0;

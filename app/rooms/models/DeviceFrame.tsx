@@ -1,6 +1,7 @@
 /** The graphics device: what it is and offers, how its loss is survived, and doing without it. */
 import { Button } from "@mantine/core";
 import { IconBolt } from "@tabler/icons-react";
+import { useEngineChoice } from "../../components/EngineMenu";
 import { ErrorCard, ErrorText } from "../../components/ErrorCard";
 import { Facts } from "../../components/Facts";
 import { Frame } from "../../components/Frame";
@@ -8,7 +9,7 @@ import { SwitchField } from "../../components/SettingsGroup";
 import { TableTwin } from "../../components/TableTwin";
 import { formatBytes, formatCount } from "../../format";
 import { bringBack, dismissLoss, loseDevice, refreshDevice, useDevice } from "../../stores/deviceStore";
-import { chooseEngine, useEngine } from "../../stores/engineStore";
+import { useEngine } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
 import { useLibrary } from "../../stores/libraryStore";
 import { strings } from "../../strings";
@@ -19,6 +20,7 @@ const text = strings.models.device;
 const NOTED = Object.keys(text.featureNotes) as (keyof typeof text.featureNotes)[];
 
 export function DeviceFrame() {
+  const choose = useEngineChoice();
   const { adapter, problem, loss } = useDevice();
   const choice = useEngine((state) => state.choice);
   const job = useJob((state) => state.job);
@@ -79,7 +81,7 @@ export function DeviceFrame() {
           help={text.noGpuHelp}
           checked={choice === "onnx-wasm"}
           disabled={busy}
-          onChange={(checked) => chooseEngine(checked ? "onnx-wasm" : "auto")}
+          onChange={(checked) => choose(checked ? "onnx-wasm" : "auto")}
         />
       </div>
     </Frame>
