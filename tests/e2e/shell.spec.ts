@@ -257,5 +257,5 @@ test("no room is wider than a phone, and the way through it is there", async ({ 
   await page.goto("#/dual-system?tour=8");
   await expect(chapter(page, 8)).toBeVisible(LONG);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
-  await tabTo(page, tourPanel(page).getByRole("button", { name: strings.tour.back }));
+  await tabTo(page, tourPanel(page).getByRole("button", { name: strings.tour.back, exact: true }));
 });
