@@ -30,7 +30,9 @@ function namesOf({ engine, name, software }: DeviceInfo): { name: string; badge:
 function Content({ status, progress, devices, models, wanted }: EngineState) {
   const [device] = devices;
   if (status === "loading") return <Loading progress={progress} />;
-  if (status === "ready" && wanted.length === 0) return <span>{text.notNeeded}</span>;
+  if (status === "ready" && wanted.length === 0) {
+    return <span>{models.length === 0 ? text.notNeeded : text.idle(models.length)}</span>;
+  }
   if (status === "ready" && device) {
     const used = models.filter(({ id }) => wanted.includes(id));
     const parameters = used.reduce((sum, model) => sum + model.parameters, 0);

@@ -142,6 +142,7 @@ export const frame = {
     label: "Engine",
     starting: "Starting the engine",
     notNeeded: "This room needs no engine",
+    idle: (models: number) => (models === 1 ? "One model loaded" : `${models} models loaded`),
     software: "software device",
     hardware: "GPU",
     parameters: (count: string) => `${count} parameters`,
