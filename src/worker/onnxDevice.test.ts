@@ -89,7 +89,7 @@ it("researches a question to its gold answer, each system on a model of its own"
     status: "ready",
     auto: { engine: "onnx-wasm", problem: { kind: "noWebGpu" } },
     models: [
-      { id: "twinloop-1m", engine: "onnx-wasm", weights: "stored", parameters: 951_936, latent: false },
+      { id: "twinloop-1m", engine: "onnx-wasm", weights: "stored", layers: 4, latent: false },
       { id: "another", weights: "q8" },
     ],
   });
@@ -110,7 +110,7 @@ it("researches a question to its gold answer, each system on a model of its own"
   expect(await engine.research(request)).toEqual({ status: "finished" });
   const events = messages.flatMap((message) => (message.type === "events" ? message.events : []));
   expect(events.find(({ type }) => type === "answer")).toMatchObject({ correct: true });
-  expect(events[0]).toMatchObject({ type: "runStarted", model: "twinloop-1m" });
+  expect(events[0]).toMatchObject({ type: "runStarted", model: "twinloop-1m + another" });
   await engine.unload("another");
   expect(await engine.research(request)).toMatchObject({ problem: { detail: "the model another is not loaded" } });
 });
