@@ -83,7 +83,7 @@ export function nodeOnnxModels() {
       return batched ? batchRequests(model, { maxBatch: MAX_BATCH }) : model;
     },
     async loadLatent() {
-      throw new UsageError(`--engine: recursions run on wgsl, not on ${engine}`);
+      throw new UsageError(`--engine: links are trained on wgsl, not on ${engine}`);
     },
   });
   return {

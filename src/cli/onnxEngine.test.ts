@@ -126,6 +126,28 @@ describe("eval weights", { timeout: 120_000 }, () => {
   });
 });
 
+describe("eval recursion", { timeout: 120_000 }, () => {
+  const measure = (...options: string[]) =>
+    lab("eval", "recursion", "--engine", "onnx-wasm", "--n", "12", "--seed", "5", "--json", ...options);
+
+  it("measures the shipped links without the tape", async () => {
+    const { code, out, err } = await measure("--links", "trained,solver", "--rounds", "2", "--hops", "1");
+    expect([code, err]).toEqual([0, ""]);
+    type Result = { links: string; accuracy: number; latentSteps: number };
+    const { results } = JSON.parse(out) as { results: Result[] };
+    const [trained, solver] = results;
+    expect(results.map(({ links }) => links)).toEqual(["trained", "solver"]);
+    expect(trained!.accuracy).toBeGreaterThan(solver!.accuracy + 0.2);
+    expect([trained!.latentSteps, solver!.latentSteps]).toEqual([20, 0]);
+  });
+
+  it("refuses links that only the tape computes", async () => {
+    const { code, err } = await measure("--links", "trained,ridge");
+    expect(code).toBe(2);
+    expect(err).toContain("--links: ridge is computed on the tape of --engine wgsl");
+  });
+});
+
 describe("findOnnxFile", () => {
   const touch = (...path: string[]) => {
     const file = join(folder, ...path);

@@ -6,11 +6,12 @@ import { shuffleMessages } from "../links/shuffle";
 import type { LinkChoice, Passing, RecursionLedger } from "../trace/recursionEvents";
 import { LINK_CHOICES } from "../trace/recursionEvents";
 import { wilson95 } from "../world/stats";
-import type { RecursionSystem } from "./agent";
-import { type ChosenLinks, chooseLinks, fitInnerLinks, type UnlinkedSystem } from "./linkChoice";
+import type { RecursionSystem, Ring } from "./agent";
+import { chooseLinks, fitInnerLinks, type UnlinkedSystem } from "./linkChoice";
+import { choosePlainLinks, type PlainSystem } from "./plainSystem";
 import type { Register } from "./prompts";
 import type { RecursionQuestion } from "./question";
-import { type RoundAnswers, runRecursion } from "./run";
+import { type RecursionOptions, type RecursionResult, type RoundAnswers, runPlainRecursion, runRecursion } from "./run";
 
 /** One way to pass messages. */
 export interface Condition {
@@ -107,10 +108,8 @@ export interface RecursionEvaluation {
   results: ConditionResult[];
 }
 
-export interface EvaluateRecursionOptions {
-  system: UnlinkedSystem;
-  /** With trained links, for conditions that take them. */
-  trained?: RecursionSystem;
+/** What both evaluations are told. */
+export interface EvaluationOptions {
   /** With a grader each. */
   questions: readonly RecursionQuestion[];
   conditions: readonly Condition[];
@@ -118,8 +117,6 @@ export interface EvaluateRecursionOptions {
   rounds: readonly number[];
   latentSteps: number;
   task: string;
-  /** Other questions, with targets, that ridge fits are made on. */
-  fitQuestions?: readonly RecursionQuestion[];
   /** Questions side by side. Default 64. */
   batchSize?: number;
   maxTokens?: number;
@@ -129,40 +126,98 @@ export interface EvaluateRecursionOptions {
   onProgress?: (progress: { links: string; done: number; n: number }) => void;
 }
 
+export interface EvaluateRecursionOptions extends EvaluationOptions {
+  system: UnlinkedSystem;
+  /** With trained links, for conditions that take them. */
+  trained?: RecursionSystem;
+  /** Other questions, with targets, that ridge fits are made on. */
+  fitQuestions?: readonly RecursionQuestion[];
+}
+
+export interface EvaluatePlainRecursionOptions extends EvaluationOptions {
+  system: Ring;
+  trained?: PlainSystem;
+}
+
 const DEFAULT_BATCH = 64;
+
+/** Agents with the links of a condition. */
+interface Linked {
+  isShuffled: boolean;
+  run(questions: readonly RecursionQuestion[], options: RecursionOptions): Promise<RecursionResult>;
+  dispose?: () => void;
+}
+
+interface Choice {
+  inner: LinkChoice;
+  outer: LinkChoice;
+  seed: number;
+}
 
 /**
  * @throws RangeError naming a bad option or a condition that the agents do not allow; the first failure of an engine;
  * the signal's reason after an abort
  */
 export async function evaluateRecursion(options: EvaluateRecursionOptions): Promise<RecursionEvaluation> {
-  const { system, trained, questions, conditions, latentSteps, seed = 0, signal } = options;
+  const { system, trained, fitQuestions, conditions, latentSteps, signal } = options;
+  const isFitted = conditions.some(({ passing, inner }) => passing === "latent" && inner === "ridge");
+  if (isFitted && !fitQuestions) throw new RangeError("evaluation: ridge links need fitQuestions");
+  let innerFits: readonly Float64Array[] | undefined;
+  return evaluateLinks(options, async (choice) => {
+    if (isFitted) {
+      innerFits ??= await fitInnerLinks(system, fitQuestions ?? [], { latentSteps, ...(signal && { signal }) });
+    }
+    const links = await chooseLinks(system, {
+      ...choice,
+      ...(trained && { trained }),
+      ...(innerFits && { innerFits }),
+    });
+    return {
+      isShuffled: links.isShuffled,
+      run: (questions, settings) => runRecursion(links.system, questions, settings),
+      dispose: () => links.dispose(),
+    };
+  });
+}
+
+/**
+ * The same for agents of any engine, without the tape.
+ * @throws as `evaluateRecursion`; RangeError also for links that only the tape computes
+ */
+export function evaluatePlainRecursion(options: EvaluatePlainRecursionOptions): Promise<RecursionEvaluation> {
+  const { system, trained } = options;
+  return evaluateLinks(options, async (choice) => {
+    const links = choosePlainLinks(system, { ...choice, ...(trained && { trained }) });
+    return {
+      isShuffled: links.isShuffled,
+      run: (questions, settings) => runPlainRecursion(links.system, questions, settings),
+    };
+  });
+}
+
+async function evaluateLinks(
+  options: EvaluationOptions,
+  choose: (choice: Choice) => Promise<Linked>,
+): Promise<RecursionEvaluation> {
+  const { questions, conditions, seed = 0 } = options;
   const rounds = [...new Set(options.rounds)].sort((a, b) => a - b);
   if (questions.length === 0) throw new RangeError("evaluation: there are no questions");
   if (rounds.length === 0) throw new RangeError("evaluation: there are no rounds");
   const ungraded = questions.findIndex(({ grade }) => !grade);
   if (ungraded >= 0) throw new RangeError(`evaluation: question ${ungraded} has no grader`);
-  const isFitted = conditions.some(({ passing, inner }) => passing === "latent" && inner === "ridge");
-  if (isFitted && !options.fitQuestions) throw new RangeError("evaluation: ridge links need fitQuestions");
-  const innerFits = isFitted
-    ? await fitInnerLinks(system, options.fitQuestions ?? [], { latentSteps, ...(signal && { signal }) })
-    : undefined;
   const results: ConditionResult[] = [];
   for (const condition of conditions) {
-    const { inner, outer, passing } = condition;
-    const isLatent = passing === "latent";
-    const links = await chooseLinks(system, {
+    const isLatent = condition.passing === "latent";
+    const linked = await choose({
       // Without latents links carry nothing.
-      inner: isLatent ? inner : "zero",
-      outer: isLatent ? outer : "zero",
-      ...(trained && { trained }),
-      ...(innerFits && { innerFits }),
+      inner: isLatent ? condition.inner : "zero",
+      outer: isLatent ? condition.outer : "zero",
       seed,
     });
     try {
-      results.push(...(await measure(condition, links, rounds, options)));
+      results.push(...(await measure(condition, linked, rounds, options)));
     } finally {
-      links.dispose();
+      linked.dispose?.();
     }
   }
   return { n: questions.length, task: options.task, results };
@@ -170,9 +225,9 @@ export async function evaluateRecursion(options: EvaluateRecursionOptions): Prom
 
 async function measure(
   condition: Condition,
-  { system, isShuffled }: ChosenLinks,
+  { run, isShuffled }: Linked,
   rounds: readonly number[],
-  options: EvaluateRecursionOptions,
+  options: EvaluationOptions,
 ): Promise<ConditionResult[]> {
   const { questions, latentSteps, maxTokens, seed = 0, signal } = options;
   const { passing, register, inner, outer, isPadded } = condition;
@@ -180,7 +235,7 @@ async function measure(
   const byRound = new Map<number, RoundAnswers[]>(rounds.map((round) => [round, []]));
   let done = 0;
   for (const [index, batch] of evenBatches(questions, options.batchSize ?? DEFAULT_BATCH).entries()) {
-    const result = await runRecursion(system, batch, {
+    const result = await run(batch, {
       passing,
       rounds: last,
       latentSteps,

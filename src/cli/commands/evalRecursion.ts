@@ -1,19 +1,24 @@
 /** `eval recursion`: what latent messages are worth, against text, untrained links, and the last agent alone. */
 import type { LinkSet } from "../../links/linkSet";
+import { type ThinkingModel, thinkingModel } from "../../recursion/agent";
 import {
   CONDITIONS,
+  type Condition,
   type ConditionResult,
   conditionOf,
+  type EvaluationOptions,
+  evaluatePlainRecursion,
   evaluateRecursion,
   needsTraining,
 } from "../../recursion/evaluate";
-import { type LinkedSystem, linkSystem } from "../../recursion/linkSetSystem";
+import { linkSystem } from "../../recursion/linkSetSystem";
 import { distillationPattern, mixturePattern, type Pattern, sequentialPattern } from "../../recursion/pattern";
+import { plainLinkSystem, TAPE_CHOICES } from "../../recursion/plainSystem";
 import { relayEvaluationQuestions, relayFitQuestions } from "../../recursion/relayEvaluation";
 import type { RelayDeal } from "../../world/relay";
-import { command } from "../command";
+import { command, type FoundModel } from "../command";
 import { readLinkSetPath, shippedLinkSet } from "../linkFolder";
-import { jsonFlag, MAX_SEED } from "../modelOptions";
+import { engineOptions, jsonFlag, MAX_SEED } from "../modelOptions";
 import { choice, flag, integer, integers, text, UsageError, words } from "../options";
 import { percent, table } from "../table";
 
@@ -38,6 +43,7 @@ export const evalRecursionCommand = command({
   examples: [
     "eval recursion --rounds 1,2,3 --links text,identity,solver --n 200 --seed 1",
     "eval recursion --links-dir public/links/relay --links trained,zero,shuffled,text --n 500 --seed 1 --json",
+    "eval recursion --links trained --n 100 --seed 1 --engine onnx-wasm",
   ],
   options: {
     task: choice({ value: "TASK", choices: ["relay"], fallback: "relay", help: "relay: chains of facts, dealt out" }),
@@ -52,6 +58,7 @@ export const evalRecursionCommand = command({
       value: "DIR|FILE",
       help: "trained links: a folder with links.json and links.safetensors, or a file of train (default: the shipped ones)",
     }),
+    engine: engineOptions.engine,
     agents: text({ value: "ID,...", help: "models of the agents, by turn (default: those of the links)" }),
     pattern: choice<PatternName>({
       value: "P",
@@ -72,7 +79,7 @@ export const evalRecursionCommand = command({
     json: jsonFlag,
   },
   async run(values, context) {
-    const { n, seed, task, hops, rounds, agents } = values;
+    const { n, seed, task, hops, agents, engine } = values;
     const pattern = PATTERNS[values.pattern]();
     const folder = values["links-dir"];
     // Other agents than those of the shipped links have none.
@@ -82,51 +89,77 @@ export const evalRecursionCommand = command({
       : folder === undefined
         ? undefined
         : await readLinkSetPath(folder, "links-dir");
-    const wanted = (values.links ?? DEFAULT_LINKS).map(conditionNamed);
-    const conditions = wanted.filter((condition) => set || !needsTraining(condition));
-    if (values.links && conditions.length < wanted.length) {
-      const names = wanted.filter(needsTraining).map(({ name }) => name);
-      throw new UsageError(`--links: ${names.join(", ")} needs trained links: name a --links-dir`);
-    }
+    const conditions = possible((values.links ?? DEFAULT_LINKS).map(conditionNamed), {
+      isAsked: values.links !== undefined,
+      isTrained: set !== undefined,
+      hasTape: engine === "wgsl",
+    });
     const ids = modelIds(agents, set, pattern);
-    const found = await Promise.all(ids.map((id) => context.models.find(id)));
-    const byId = new Map(ids.map((id, i) => [id, found[i]]));
-    const models = new Map(
-      await Promise.all([...byId].map(async ([id, model]) => [id, await model?.loadLatent()] as const)),
-    );
-    const system = {
-      pattern,
-      agents: pattern.roles.map((role, i) => {
-        const model = models.get(ids[i] as string);
-        if (!model) throw new Error(`${ids[i]} was not loaded`);
-        return { id: set?.agents[i]?.id ?? `${role}${i}`, role, model };
-      }),
-    };
+    const found = await Promise.all(ids.map((id) => context.models.find(id, { engine })));
+    const byId = new Map(ids.map((id, i) => [id, found[i] as FoundModel]));
     const options = { pattern, deal: DEALS[values.deal], ...(hops !== undefined && { hops }) };
-    let linked: LinkedSystem | undefined;
-    try {
-      if (set) linked = linkSystem(system, set);
-      const tell = context.errIsTerminal || values.progress;
-      const { results } = await evaluateRecursion({
-        system,
-        ...(linked && { trained: linked.system }),
-        questions: relayEvaluationQuestions(seed, n, options),
-        fitQuestions: relayFitQuestions(seed, FIT_QUESTIONS, options),
-        conditions,
-        rounds,
-        latentSteps: values["latent-steps"] ?? trainedSteps(set) ?? DEFAULT_LATENT_STEPS,
-        task,
-        batchSize: values.batch,
-        seed,
-        onProgress: ({ links, done }) => tell && context.err(`${links}: ${done} of ${n}\n`),
+    const tell = context.errIsTerminal || values.progress;
+    const evaluation: EvaluationOptions = {
+      questions: relayEvaluationQuestions(seed, n, options),
+      conditions,
+      rounds: values.rounds,
+      latentSteps: values["latent-steps"] ?? trainedSteps(set) ?? DEFAULT_LATENT_STEPS,
+      task,
+      batchSize: values.batch,
+      seed,
+      onProgress: ({ links, done }) => tell && context.err(`${links}: ${done} of ${n}\n`),
+    };
+    const ringOf = async <M extends ThinkingModel>(load: (found: FoundModel) => Promise<M>) => {
+      const models = new Map<string, M>();
+      for (const [id, model] of byId) models.set(id, await load(model));
+      const agents = pattern.roles.map((role, i) => {
+        return { id: set?.agents[i]?.id ?? `${role}${i}`, role, model: models.get(ids[i] as string) as M };
       });
-      const output = { n, seed, task, pattern: values.pattern, agents: ids, results };
-      context.out(values.json ? `${JSON.stringify(output)}\n` : `${resultTable(results)}\n`);
-    } finally {
-      linked?.dispose();
-    }
+      return { pattern, agents };
+    };
+    const onTape = async () => {
+      const system = await ringOf((model) => model.loadLatent());
+      const linked = set && linkSystem(system, set);
+      try {
+        const fitQuestions = relayFitQuestions(seed, FIT_QUESTIONS, options);
+        return await evaluateRecursion({
+          ...evaluation,
+          system,
+          fitQuestions,
+          ...(linked && { trained: linked.system }),
+        });
+      } finally {
+        linked?.dispose();
+      }
+    };
+    const withoutTape = async () => {
+      const system = await ringOf(async (model) => thinkingModel(await model.load()));
+      return evaluatePlainRecursion({ ...evaluation, system, ...(set && { trained: plainLinkSystem(system, set) }) });
+    };
+    const { results } = await (engine === "wgsl" ? onTape() : withoutTape());
+    const output = { n, seed, task, pattern: values.pattern, agents: ids, results };
+    context.out(values.json ? `${JSON.stringify(output)}\n` : `${resultTable(results)}\n`);
   },
 });
+
+/** The conditions that can be measured. @throws UsageError when one of those that were asked for cannot */
+function possible(
+  conditions: readonly Condition[],
+  { isAsked, isTrained, hasTape }: { isAsked: boolean; isTrained: boolean; hasTape: boolean },
+): Condition[] {
+  const untrained = conditions.filter((condition) => !isTrained && needsTraining(condition));
+  const onTape = conditions.filter(({ passing, inner, outer }) => {
+    return !hasTape && passing === "latent" && [inner, outer].some((choice) => TAPE_CHOICES.includes(choice));
+  });
+  const names = (list: readonly Condition[]) => list.map(({ name }) => name).join(", ");
+  if (isAsked && untrained.length > 0) {
+    throw new UsageError(`--links: ${names(untrained)} needs trained links: name a --links-dir`);
+  }
+  if (isAsked && onTape.length > 0) {
+    throw new UsageError(`--links: ${names(onTape)} is computed on the tape of --engine wgsl`);
+  }
+  return conditions.filter((condition) => !untrained.includes(condition) && !onTape.includes(condition));
+}
 
 function conditionNamed(name: string) {
   try {
