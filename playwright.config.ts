@@ -34,7 +34,7 @@ export default defineConfig({
   expect: {
     timeout: 15_000,
     // Edges of letters differ from machine to machine; a changed colour of any surface is more than this.
-    toHaveScreenshot: { threshold: 0.08, maxDiffPixelRatio: 0.015, animations: "disabled", caret: "hide" },
+    toHaveScreenshot: { threshold: 0.02, maxDiffPixelRatio: 0.015, animations: "disabled", caret: "hide" },
   },
   snapshotPathTemplate: "{testDir}/screenshots/{arg}{ext}",
   forbidOnly: Boolean(process.env.CI),
