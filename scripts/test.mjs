@@ -63,7 +63,7 @@ const tiers = [
   {
     name: "browser",
     commands: [[bin("@playwright/test", "cli.js"), "test"]],
-    limitMinutes: 20,
+    limitMinutes: 50,
     count: countPlaywright,
   },
 ];

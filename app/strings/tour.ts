@@ -97,7 +97,7 @@ export const tour = {
       title: "Why two systems beat one",
       text: () => [
         "Here is the same model with the same question, once without System 1 and once with it. Both runs were recorded, neither was drawn by hand.",
-        "Alone, System 2 fills its context with whole articles. With System 1 each look-up costs it a few lines.",
+        "Alone, System 2 has whole articles in its context and loses the thread. With System 1 each look-up costs it a few lines.",
         "To be fair: this model was trained to read System 1's quotes. Some of its trouble with whole articles is want of practice. The length of its context is not.",
       ],
     },
