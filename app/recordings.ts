@@ -64,7 +64,7 @@ const recursion: Recording = {
   links: { id: latentRecursion.DEFAULTS.links, folder: SHIPPED_LINKS },
   async record({ engine, taken }) {
     const search = latentRecursion.searchSchema.parse({});
-    const outcome = await engine.recur({ ...latentRecursion.toRequest(search, search.passing), run: 1 });
+    const outcome = await engine.recur({ ...latentRecursion.toRequest(search), run: 1 });
     if (outcome.status === "failed") throw new Error(`${RECURSION_TRACE}: ${outcome.problem.detail}`);
     const events = taken().recursion;
     const answer = events.find((event) => event.type === "recursionAnswer");

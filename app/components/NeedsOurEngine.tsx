@@ -1,6 +1,7 @@
-/** Why a part of a room is switched off on an engine without gradients, and the way to our own. */
+/** Why a part of a room is switched off on an engine or a model without gradients, and the way to what has them. */
 import { Button } from "@mantine/core";
 import { lacksGradients, useEngine } from "../stores/engineStore";
+import { useRingAgents } from "../stores/ringStore";
 import { strings } from "../strings";
 import classes from "./BusyElsewhere.module.css";
 import { useEngineChoice } from "./EngineMenu";
@@ -11,7 +12,16 @@ export function NeedsOurEngine() {
   const { choice, auto } = useEngine();
   const lacks = useEngine(lacksGradients);
   const choose = useEngineChoice();
-  if (!lacks) return null;
+  const frozen = useRingAgents().find(({ info }) => info && !info.gradients);
+  if (!lacks) {
+    return frozen ? (
+      <div className={classes.notice} role="note">
+        <span>
+          <b>{text.stored}</b> {text.storedWhy(frozen.role, frozen.model)}
+        </span>
+      </div>
+    ) : null;
+  }
   const running = choice === "auto" ? (auto?.engine ?? "onnx-wasm") : choice;
   return (
     <div className={classes.notice} role="note">

@@ -2,9 +2,9 @@
 import { create } from "zustand";
 import type { EngineProblem } from "../../src/worker/protocol";
 import type { EvaluationOutcome, EvaluationRow } from "../../src/worker/recursionProtocol";
-import { RELAY_RING } from "../models";
 import { engine, loadEngine, onEngineMessage, useEngine } from "./engineStore";
 import { releaseEngine, takeEngine } from "./jobStore";
+import { ringAgents } from "./ringStore";
 
 /** One way to pass messages: a set of links, or none where the condition needs none. */
 export interface Contender {
@@ -72,7 +72,7 @@ async function measure(contender: Contender, settings: EvaluationSettings): Prom
   let outcome: EvaluationOutcome;
   try {
     const { links, condition } = contender;
-    const ring = { agents: RELAY_RING, ...(links !== undefined && { links }) };
+    const ring = { agents: ringAgents(), ...(links !== undefined && { links }) };
     outcome = await engine().evaluate({ ...settings, ...ring, run, conditions: [condition] });
   } catch (error) {
     outcome = { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };

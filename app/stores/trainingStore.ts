@@ -12,10 +12,10 @@ import type {
 } from "../../src/worker/trainingProtocol";
 import { EventRecorder } from "../engine/eventRecorder";
 import { foldTraining, type TrainingView } from "../engine/trainingView";
-import { RELAY_RING } from "../models";
 import { engine, loadEngine, onEngineMessage, useEngine } from "./engineStore";
 import { releaseEngine, takeEngine } from "./jobStore";
 import { noteLinks } from "./linksStore";
+import { ringAgents } from "./ringStore";
 
 export interface TrainingState {
   /**
@@ -89,7 +89,7 @@ export type TrainOptions = Omit<TrainRequest, "run" | "agents">;
 /** Begins a run; the one that was there is replaced. */
 export function startTraining(options: TrainOptions): Promise<void> {
   if (options.settings.stage === "inner") recorder.reset();
-  return run(options.settings.stage, (id) => engine().train({ ...options, run: id, agents: RELAY_RING }));
+  return run(options.settings.stage, (id) => engine().train({ ...options, run: id, agents: ringAgents() }));
 }
 
 /** Goes on with the saved run. */
@@ -98,7 +98,7 @@ export async function resumeSaved(options: Pick<TrainOptions, "saveEvery" | "pau
   if (!saved) return;
   recorder.reset();
   recorder.push(saved.events);
-  await run(saved.stage, (id) => engine().resumeTraining({ ...options, run: id, agents: RELAY_RING }));
+  await run(saved.stage, (id) => engine().resumeTraining({ ...options, run: id, agents: ringAgents() }));
 }
 
 async function run(stage: TrainingStage, call: (id: number) => Promise<TrainingOutcome>): Promise<void> {

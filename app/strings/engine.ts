@@ -50,6 +50,9 @@ export const engines = {
     why: "Links are trained by gradients, and only our own shaders compute them. What is running here is",
     auto: (why: string) => `It was taken because ${why}.`,
     chosen: "It was chosen at the top of the page, where our engine can be chosen as well.",
+    stored: "Training needs agents on our engine, with weights as they are stored.",
+    storedWhy: (role: string, model: string) =>
+      `Gradients do not pass through the ${role}, ${model}, as it was loaded. Load it anew in the room Models and device, or choose another model in the settings below.`,
     meanwhile: "Links that are trained already can be tried in the room Latent recursion.",
     back: "Choose automatically",
     option: "needs our engine",

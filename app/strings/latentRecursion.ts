@@ -65,6 +65,9 @@ export const latentRecursion = {
     label: "Links",
     set: "Trained links",
     sets: { shipped: "shipped with the page", trained: "trained here", opened: "from a file" },
+    misfit: "other widths",
+    misfitHelp: (role: string, model: string, width: number, wanted: number | undefined) =>
+      `The ${role}, ${model}, is ${width} wide, and these links ${wanted === undefined ? "have no such agent" : `want ${wanted}`}. Choose links that need no training, or train some for these agents.`,
     missing: { shipped: "not there", trained: "none yet", opened: "no file open" },
     inner: "Inner links",
     outer: "Outer links",

@@ -105,11 +105,16 @@ export const models = {
     },
   },
 
-  systems: {
+  parts: {
     system1: "System 1",
     system2: "System 2",
+    agent: (role: string) => `The ${role}`,
     shipped: (id: string) => `${id}, shipped`,
-    help: "Models that you loaded in the room Models and device. They were not trained for these roles.",
+    textOnly: (id: string) => `${id}, loaded for text only`,
+    systemsHelp: "Models that you loaded in the room Models and device. They were not trained for these roles.",
+    ringHelp:
+      "Models that you loaded in the room Models and device, for latent thoughts. They were not trained on such chains; links fit by the widths of the agents.",
+    none: "Checkpoints of your own can play these parts. They are loaded in the room",
   },
 
   memory: {

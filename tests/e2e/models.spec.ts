@@ -84,6 +84,17 @@ const weightBytes = () =>
     .filter(([name]) => name.endsWith(".safetensors"))
     .reduce((sum, [, { length }]) => sum + length, 0);
 
+/** Runs the ring and sees the model think in it. */
+async function expectRecursion(page: Page, name: string): Promise<void> {
+  const recursion = strings.latentRecursion;
+  const run = page.getByRole("button", { name: recursion.run.start, exact: true });
+  await expect(run).toBeEnabled({ timeout: LONG_MS });
+  await run.click();
+  await expect(page.getByText(recursion.status.answered, { exact: true })).toBeVisible({ timeout: LONG_MS });
+  await expect(region(page, recursion.ring.title)).toContainText(recursion.ring.width(64));
+  await expect(page.getByLabel(recursion.space.label).getByRole("option")).toContainText([name]);
+}
+
 test("a sharded checkpoint of the hub is listed, priced, loaded, kept over a reload, and deleted", async ({ page }) => {
   await openRoom(page, hubSearch());
   await look(page);
@@ -210,8 +221,44 @@ test("a folder behind an address is loaded in 4 bits without being kept, and wri
   await expect(trial.getByRole("status")).toContainText(/24 tokens in/, { timeout: LONG_MS });
   // It can be either system of a run now.
   await page.goto("#/dual-system?turns=2");
-  await page.getByLabel(text.systems.system1, { exact: true }).selectOption(name);
-  await expect(page.getByLabel(text.systems.system2, { exact: true })).toHaveValue("");
+  await page.getByLabel(text.parts.system1, { exact: true }).selectOption(name);
+  await expect(page.getByLabel(text.parts.system2, { exact: true })).toHaveValue("");
+  // Thoughts pass through it in fewer bits, gradients do not.
+  await page.goto("#/latent-recursion?rounds=1&steps=2&inner=identity&outer=identity&temperature=0.1");
+  await page.getByLabel(text.parts.agent("planner"), { exact: true }).selectOption(name);
+  await expectRecursion(page, name);
+  await page.goto("#/link-training");
+  await expect(page.getByText(strings.engines.needs.stored)).toBeVisible();
+  await expect(button(page, strings.linkTraining.stages.inner.start)).toBeDisabled();
+});
+
+test("agents of a ring are given a checkpoint of one's own: links by width, thoughts, and training", async ({
+  page,
+}) => {
+  const recursion = strings.latentRecursion;
+  const training = strings.linkTraining;
+  await openRoom(page, hubSearch());
+  await look(page);
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  await load(page);
+  await page.goto("#/latent-recursion?rounds=1&steps=2&temperature=0.1");
+  await page.getByLabel(text.parts.agent("critic"), { exact: true }).selectOption("some/model");
+  // The shipped links are of other widths: they say so, and nothing can be run with them.
+  await expect(page.getByRole("alert")).toContainText(recursion.links.misfitHelp("critic", "some/model", 64, 128));
+  const run = page.getByRole("button", { name: recursion.run.start, exact: true });
+  await expect(run).toBeDisabled();
+  await page.getByLabel(recursion.links.inner, { exact: true }).selectOption("identity");
+  await page.getByLabel(recursion.links.outer, { exact: true }).selectOption("ridge");
+  await expectRecursion(page, "some/model");
+
+  // A few steps of inner links for these agents, whose set then fits them.
+  const settings = JSON.stringify({ steps: 3, batch: 2, warmupSteps: 1, rounds: 2, validateEvery: 0 });
+  await page.goto(`#/link-training?inner=${encodeURIComponent(settings)}`);
+  await button(page, training.stages.inner.start).click();
+  const track = region(page, training.stages.inner.title);
+  await expect(track.getByText(training.track.states.done, { exact: true })).toBeVisible({ timeout: LONG_MS });
+  await page.goto("#/latent-recursion?rounds=1&steps=3&temperature=0.1&links=trained");
+  await expectRecursion(page, "some/model");
 });
 
 test("a dropped folder is opened from this machine", async ({ page }) => {

@@ -1,8 +1,8 @@
 /** The settings of a run; each lives in the URL, works by keyboard, and says in one line what it does. */
 import { NativeSelect } from "@mantine/core";
 import { PACKING_ALGORITHMS } from "../../../src/index";
+import { SystemModels } from "../../components/ModelChoices";
 import { NumberField, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
-import { SystemModels } from "../../components/SystemModels";
 import { strings } from "../../strings";
 import classes from "./CorpusPanel.module.css";
 import { changedSettings, DEFAULTS, LIMITS, type RoomSearch } from "./search";

@@ -6,7 +6,7 @@ import { ErrorCard } from "../../components/ErrorCard";
 import { Frame } from "../../components/Frame";
 import { RoomFrame } from "../../components/RoomFrame";
 import { useKeys } from "../../keys";
-import { RELAY_MODELS, RELAY_RING } from "../../models";
+import { RELAY_MODELS } from "../../models";
 import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
 import { clearLatentSelection } from "../../stores/latentStore";
@@ -19,6 +19,7 @@ import {
   stopRecursion,
   useRecursion,
 } from "../../stores/recursionStore";
+import { misfitOf, type RingAgent, ringAgents, useRingAgents } from "../../stores/ringStore";
 import { strings } from "../../strings";
 import { ControlPanel } from "./ControlPanel";
 import { EmptySteps } from "./EmptySteps";
@@ -34,10 +35,6 @@ const text = strings.latentRecursion;
 
 /** What the recorded run was asked. */
 const RECORDED_REQUEST = toRequest(searchSchema.parse({}));
-
-function isRecorded(search: RoomSearch): boolean {
-  return JSON.stringify(toRequest(search)) === JSON.stringify(RECORDED_REQUEST);
-}
 
 export function LatentRecursionRoom() {
   const search = route.useSearch();
@@ -56,18 +53,21 @@ export function LatentRecursionRoom() {
 
   const found = useMemo(() => questionOf(relaySpec(search)), [search]);
   // A link to other settings opens on them, not on a run that has nothing to do with them.
-  const isDefault = isRecorded(search);
+  const isDefault = JSON.stringify(toRequest(search)) === JSON.stringify(RECORDED_REQUEST);
   useEffect(() => {
     if (isDefault) void openRecorded(RECORDED_REQUEST);
   }, [isDefault]);
   const missing = needsSet(search) && !links.sets[search.links] ? links.problems[search.links] : undefined;
   // A file that could not be opened is never selected, and must be told of nevertheless.
   const linksProblem = missing ?? links.problems.opened;
-  const canRun = "question" in found && !hopeless && !taken && (!needsSet(search) || links.sets[search.links]);
+  const ring = useRingAgents();
+  const set = links.sets[search.links];
+  const hasLinks = !needsSet(search) || (set && !misfitOf(set, ring));
+  const canRun = "question" in found && !hopeless && !taken && hasLinks;
   const onRun = (compare: boolean) => {
     clearLatentSelection();
-    const first = toRequest(search, compare ? "latent" : search.passing);
-    void runRecursions(compare ? [first, toRequest(search, "text")] : [first]);
+    const passings = compare ? (["latent", "text"] as const) : [search.passing];
+    void runRecursions(passings.map((passing) => toRequest(search, { agents: ringAgents(), passing })));
     document.getElementById("main")?.scrollIntoView({ block: "nearest" });
   };
   useKeys({
@@ -99,7 +99,7 @@ export function LatentRecursionRoom() {
         {notices}
         {"question" in found && (
           <Frame title={text.ring.title} hint={text.ring.hint}>
-            <EmptyRing rounds={search.rounds} question={found.question} />
+            <EmptyRing rounds={search.rounds} question={found.question} ring={ring} />
           </Frame>
         )}
         <EmptySteps waiting={busy} />
@@ -120,12 +120,13 @@ interface WithRunProps {
 
 function WithRun({ run, search, update, notices, ...frame }: WithRunProps) {
   const found = useMemo(() => questionOf(run.relay), [run.relay]);
+  const agents = useRingAgents().map(({ id, role, model }) => ({ id, role, model }));
   const view = useRunView({
     run,
     question: "question" in found ? found.question : undefined,
     changed:
       run.request !== undefined &&
-      JSON.stringify(run.request) !== JSON.stringify(toRequest(search, run.request.passing)),
+      JSON.stringify(run.request) !== JSON.stringify(toRequest(search, { agents, passing: run.request.passing })),
     fit: search.fit,
     onFit: (fit) => update({ fit }),
   });
@@ -142,14 +143,11 @@ function WithRun({ run, search, update, notices, ...frame }: WithRunProps) {
 interface EmptyRingProps {
   rounds: number;
   question: React.ComponentProps<typeof Hands>["question"];
+  ring: readonly RingAgent[];
 }
 
-function EmptyRing({ rounds, question }: EmptyRingProps) {
-  const models = useEngine((state) => state.models);
-  const agents = RELAY_RING.map(({ role, model }) => ({
-    role,
-    hiddenSize: models.find(({ id }) => id === model)?.hiddenSize,
-  }));
+function EmptyRing({ rounds, question, ring }: EmptyRingProps) {
+  const agents = ring.map(({ role, info }) => ({ role, hiddenSize: info?.hiddenSize }));
   const edges = agents.map((_, from) => ({ from, to: (from + 1) % agents.length }));
   return (
     <div className={classes.ring}>

@@ -4,18 +4,26 @@ import { IconFolderOpen } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { type LinkChoice, TAPE_CHOICES } from "../../../src/index";
 import { FilePicker } from "../../components/FilePicker";
-import { lacksGradients, useEngine } from "../../stores/engineStore";
 import { openLinkFile, useLinks } from "../../stores/linksStore";
+import { misfitOf, useLacksTape, useRingAgents } from "../../stores/ringStore";
 import { strings } from "../../strings";
 import type { ControlPanelProps } from "./ControlPanel";
 import classes from "./ControlPanel.module.css";
-import { INNER_CHOICES, LINK_SETS, OUTER_CHOICES } from "./search";
+import { INNER_CHOICES, LINK_SETS, type LinkSetId, needsSet, OUTER_CHOICES } from "./search";
 
 const text = strings.latentRecursion.links;
 
 export function LinksForm({ search, update, busy }: ControlPanelProps) {
   const { sets } = useLinks();
-  const lacks = useEngine(lacksGradients);
+  const lacks = useLacksTape();
+  const ring = useRingAgents();
+  const set = sets[search.links];
+  const misfit = set && needsSet(search) && misfitOf(set, ring);
+  const setLabel = (id: LinkSetId) => {
+    const own = sets[id];
+    if (!own) return `${text.sets[id]} (${text.missing[id]})`;
+    return misfitOf(own, ring) ? `${text.sets[id]} (${text.misfit})` : text.sets[id];
+  };
   const optionOf = (value: LinkChoice) => {
     const isMissing = lacks && TAPE_CHOICES.includes(value);
     const label = text.choices[value];
@@ -31,10 +39,7 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
           label={text.set}
           disabled={disabled}
           value={search.links}
-          data={LINK_SETS.map((id) => ({
-            value: id,
-            label: sets[id] ? text.sets[id] : `${text.sets[id]} (${text.missing[id]})`,
-          }))}
+          data={LINK_SETS.map((id) => ({ value: id, label: setLabel(id) }))}
           onChange={(event) => update({ links: event.currentTarget.value as typeof search.links })}
         />
         <NativeSelect
@@ -55,6 +60,11 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
           data={OUTER_CHOICES.map(optionOf)}
           onChange={(event) => update({ outer: event.currentTarget.value as typeof search.outer })}
         />
+        {misfit && (
+          <p className={classes.problem} role="alert">
+            {text.misfitHelp(misfit.agent.role, misfit.agent.model, misfit.width ?? 0, misfit.wanted)}
+          </p>
+        )}
         <div className={classes.actions}>
           <FilePicker
             accept=".safetensors"

@@ -1,9 +1,11 @@
 /** How a question is run: rounds, latent steps, what is passed; and the way to start. */
 import { Button, SegmentedControl } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
+import { RingModels } from "../../components/ModelChoices";
 import { NumberField, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
 import { useLinks } from "../../stores/linksStore";
 import { stopRecursion, useRecursion } from "../../stores/recursionStore";
+import { resetRing, useRing } from "../../stores/ringStore";
 import { strings } from "../../strings";
 import type { ControlPanelProps } from "./ControlPanel";
 import classes from "./ControlPanel.module.css";
@@ -15,6 +17,7 @@ const PASSINGS = ["latent", "text", "alone"] as const;
 
 export function RunForm({ search, update, busy, onRun }: ControlPanelProps) {
   const set = useLinks(({ sets }) => sets[search.links]);
+  const ownAgents = Object.values(useRing()).filter((model) => model !== undefined).length;
   const trainedSteps = needsSet(search) ? set?.latentSteps : undefined;
   return (
     <form
@@ -66,13 +69,15 @@ export function RunForm({ search, update, busy, onRun }: ControlPanelProps) {
         </div>
         <SettingsGroup
           title={strings.settings.title}
-          changed={changedSettings(search)}
+          changed={changedSettings(search) + ownAgents}
           disabled={busy}
           onReset={() => {
             const { temperature, sampling, peeks } = DEFAULTS;
+            resetRing();
             update({ temperature, sampling, peeks });
           }}
         >
+          <RingModels disabled={busy} />
           <SwitchField {...text.peeks} checked={search.peeks} disabled={busy} onChange={(peeks) => update({ peeks })} />
           <NumberField
             {...text.temperature}

@@ -8,7 +8,7 @@ import {
   type RelayFact,
   type RelayQuestion,
 } from "../../../src/index";
-import type { RecursionRequest, RelaySpec } from "../../../src/worker/recursionProtocol";
+import type { AgentSpec, RecursionRequest, RelaySpec } from "../../../src/worker/recursionProtocol";
 import { RELAY_RING } from "../../models";
 
 export const LINK_SETS = ["shipped", "trained", "opened"] as const;
@@ -137,10 +137,14 @@ export function questionOf(spec: RelaySpec): { question: RelayQuestion } | { pro
   }
 }
 
-export function toRequest(search: RoomSearch, passing = search.passing): Omit<RecursionRequest, "run"> {
+/** What a run of these settings asks for, by default of the agents that the page brings. */
+export function toRequest(
+  search: RoomSearch,
+  { agents = RELAY_RING, passing = search.passing }: { agents?: AgentSpec[]; passing?: RoomSearch["passing"] } = {},
+): Omit<RecursionRequest, "run"> {
   const { rounds, steps, inner, outer, links, temperature, sampling, peeks } = search;
   return {
-    agents: RELAY_RING,
+    agents,
     links,
     relay: relaySpec(search),
     passing,

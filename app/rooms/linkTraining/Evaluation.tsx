@@ -13,6 +13,7 @@ import {
   useEvaluation,
 } from "../../stores/evaluationStore";
 import { useLinks } from "../../stores/linksStore";
+import { fitsRing, useRingAgents } from "../../stores/ringStore";
 import { strings } from "../../strings";
 import classes from "./Evaluation.module.css";
 import { LIMITS, type RoomSearch, SETS } from "./search";
@@ -34,12 +35,14 @@ export function Evaluation({ search, update, disabled, latentSteps }: Evaluation
   const { sets } = useLinks();
   const state = useEvaluation();
   const { phase, measured, contenders, settings, done, problem } = state;
-  const set = sets[search.set] ? search.set : SETS.find((id) => sets[id]);
+  const ring = useRingAgents();
+  const fitting = SETS.filter((id) => fitsRing(sets[id], ring));
+  const set = fitting.includes(search.set) ? search.set : fitting[0];
   const busy = phase !== "idle";
   const start = () => {
     const rounds = Array.from({ length: search.rounds }, (_, i) => i + 1);
     const m = (set && sets[set]?.latentSteps) ?? latentSteps;
-    void evaluateLinks(contendersOf(set, sets.began !== undefined), {
+    void evaluateLinks(contendersOf(set, fitsRing(sets.began, ring)), {
       n: search.n,
       rounds,
       latentSteps: m,
@@ -86,10 +89,7 @@ export function Evaluation({ search, update, disabled, latentSteps }: Evaluation
           label={text.set}
           disabled={busy}
           value={set ?? search.set}
-          data={SETS.filter((id) => sets[id] || id === (set ?? search.set)).map((id) => ({
-            value: id,
-            label: text.sets[id],
-          }))}
+          data={(fitting.length > 0 ? fitting : [search.set]).map((id) => ({ value: id, label: text.sets[id] }))}
           onChange={(event) => update({ set: event.currentTarget.value as RoomSearch["set"] })}
         />
         {busy ? (

@@ -14,9 +14,10 @@ import { useConfirm } from "../../components/useConfirm";
 import { formatCount } from "../../format";
 import { useKeys } from "../../keys";
 import { RELAY_MODELS } from "../../models";
-import { isHopeless, lacksGradients, useEngine, wantModels } from "../../stores/engineStore";
+import { isHopeless, useEngine, wantModels } from "../../stores/engineStore";
 import { useJob } from "../../stores/jobStore";
 import { fetchShippedLinks, useLinks } from "../../stores/linksStore";
+import { fitsRing, useLacksTape, useRingAgents } from "../../stores/ringStore";
 import {
   continueTraining,
   followVisibility,
@@ -52,7 +53,8 @@ export function LinkTrainingRoom() {
   const state = useTraining();
   const { sets } = useLinks();
   const hopeless = useEngine(isHopeless);
-  const lacks = useEngine(lacksGradients);
+  const lacks = useLacksTape();
+  const ring = useRingAgents();
   const job = useJob((own) => own.job);
   const taken = job !== undefined && job !== "training";
   const [confirm, dialog] = useConfirm(text.control.replaceYes, text.control.replaceNo);
@@ -77,9 +79,8 @@ export function LinkTrainingRoom() {
     const step = unfinishedStep(state);
     if (step !== undefined && !(await confirm(text.control.replaceTitle, text.control.replace(formatCount(step)))))
       return;
-    const source = sourceOf(
-      { ...search, stage, ...(stage !== search.stage && { from: undefined }) },
-      (id) => id in sets,
+    const source = sourceOf({ ...search, stage, ...(stage !== search.stage && { from: undefined }) }, (id) =>
+      fitsRing(sets[id], ring),
     );
     // Outer links that only began with the inner ones begin anew, as the settings say.
     const freshOuter = source !== "none" && sets[source]?.training.stage === "inner";
@@ -112,7 +113,7 @@ export function LinkTrainingRoom() {
           <Notices state={state} canStart={canStart} saveEvery={search.saveEvery} />
           <Tracks
             onStart={canStart && !isWorking(state) ? (own) => void start(own) : undefined}
-            hasInner={Object.keys(sets).some((id) => id !== "began")}
+            hasInner={Object.keys(sets).some((id) => id !== "began" && fitsRing(sets[id], ring))}
           />
           {shown && (
             <>

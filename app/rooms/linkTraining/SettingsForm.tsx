@@ -1,8 +1,11 @@
 /** The settings of a stage, each with one line on what it does. */
 import { Chip, NativeSelect, SegmentedControl } from "@mantine/core";
 import { FEEDBACKS, OUTER_STARTS, type TrainingStage } from "../../../src/index";
+import { RingModels } from "../../components/ModelChoices";
 import { NumberField, type NumberLimits, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
 import { useLinks } from "../../stores/linksStore";
+import { fitsRing, resetRing, useRing, useRingAgents } from "../../stores/ringStore";
+import { isWorking, useTraining } from "../../stores/trainingStore";
 import { strings } from "../../strings";
 import classes from "./SettingsForm.module.css";
 import {
@@ -83,7 +86,10 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
   );
   const recipe = recipeOf(search, stage);
   const { saveEvery, autoPause } = search;
-  const own = Number(saveEvery !== DEFAULTS.saveEvery) + Number(autoPause !== DEFAULTS.autoPause);
+  // Agents can be changed also where those that are chosen cannot be trained on.
+  const working = useTraining(isWorking);
+  const ownAgents = Object.values(useRing()).filter((model) => model !== undefined).length;
+  const own = ownAgents + Number(saveEvery !== DEFAULTS.saveEvery) + Number(autoPause !== DEFAULTS.autoPause);
   return (
     <div className={classes.form}>
       <SegmentedControl
@@ -111,8 +117,12 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
         title={text.more}
         changed={changedSettings(search, stage) + own}
         disabled={disabled}
-        onReset={() => update({ [stage]: undefined, saveEvery: DEFAULTS.saveEvery, autoPause: DEFAULTS.autoPause })}
+        onReset={() => {
+          resetRing();
+          update({ [stage]: undefined, saveEvery: DEFAULTS.saveEvery, autoPause: DEFAULTS.autoPause });
+        }}
       >
+        <RingModels disabled={working} />
         {MORE[stage].map(number)}
         {settings.stage === "outer" && (
           <SwitchField
@@ -198,8 +208,9 @@ function OuterFields({ settings, set, disabled }: OuterFieldsProps) {
 
 function From({ search, update, disabled }: SettingsFormProps) {
   const { sets } = useLinks();
-  const there = SOURCES.filter((source) => source === "none" || sets[source]);
-  const chosen = sourceOf(search, (id) => sets[id] !== undefined);
+  const ring = useRingAgents();
+  const there = SOURCES.filter((source) => source === "none" || fitsRing(sets[source], ring));
+  const chosen = sourceOf(search, (id) => fitsRing(sets[id], ring));
   return (
     <Choice
       {...text.from}
