@@ -1,9 +1,9 @@
 /**
  * `node scripts/largeCheckpoint.mjs [stored|q8|q4] [tokens]`: a checkpoint of random weights in the shape of Qwen3-0.6B
  * (1.2 GB in bf16, written to a temporary folder) is opened in the built page in headless Chromium, kept in the
- * browser's store, loaded, and continues a text; the same tokens are wanted of our engine in Node, on another driver
- * where there is one. Prints times and the most memory that the browser's processes held. Needs `npm run build` and 4 GB
- * of disk.
+ * browser's store, loaded, and continues a text; the same text is wanted of our engine in Node, on another driver where
+ * there is one, and, with weights as they are stored, the same tokens of the f64 reference. Prints times and the most
+ * memory that the browser's processes held. Needs `npm run build`, 4 GB of disk and 8 GB of memory.
  */
 import { execFile } from "node:child_process";
 import { createReadStream, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -26,7 +26,7 @@ await runScript(async () => {
   const weights = process.argv[2] ?? "stored";
   const folder = mkdtempSync(join(tmpdir(), "large-checkpoint-"));
   try {
-    const { writeLargeCheckpoint } = await importTypeScript(join(root, "scripts", "lib", "largeCheckpoint.ts"));
+    const { writeLargeCheckpoint, referenceTokens } = await importTypeScript(join(root, "scripts", "lib", "largeCheckpoint.ts"));
     const model = join(folder, "qwen3-0.6b-random");
     const bytes = writeLargeCheckpoint(model);
     console.log(`checkpoint: ${(bytes / 1e9).toFixed(2)} GB of weights`);
@@ -48,6 +48,12 @@ await runScript(async () => {
     console.log(`Node: ${JSON.stringify(wanted.text)}, ${(wanted.ms / 1000).toFixed(1)} s`);
     if (found.text !== wanted.text) throw new Error("the page wrote another text than our engine in Node");
     console.log("the same text");
+    if (weights === "stored") {
+      const tokens = await referenceTokens(model, PROMPT, wanted.ids);
+      const place = tokens.findIndex((/** @type {number} */ id, /** @type {number} */ i) => id !== wanted.ids[i]);
+      if (place >= 0) throw new Error(`the reference takes another token at place ${place}: ${tokens[place]}`);
+      console.log(`the reference takes the same ${tokens.length} tokens`);
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -3,6 +3,10 @@ import { closeSync, copyFileSync, mkdirSync, openSync, writeFileSync, writeSync 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configToJson, expectedTensors, type ModelConfig } from "../../src/checkpoint/config";
+import { openCheckpoint } from "../../src/checkpoint/load";
+import { folderSource } from "../../src/checkpoint/nodeFolder";
+import { loadReferenceModel, referenceLogits } from "../../src/reference/decoder";
+import { loadTokenizerFrom } from "../../src/text/loadTokenizer";
 
 /** Qwen/Qwen3-0.6B's config.json. */
 const QWEN3_0_6B: ModelConfig = {
@@ -52,6 +56,27 @@ export function writeLargeCheckpoint(folder: string): number {
     closeSync(file);
   }
   return bytes;
+}
+
+/**
+ * What the f64 reference takes for the best token after the prompt and after each of `ids` but the last: the same ids
+ * exactly where greedy decoding gives them. Takes 5 GB of memory and a minute.
+ */
+export async function referenceTokens(folder: string, prompt: string, ids: readonly number[]): Promise<number[]> {
+  const source = folderSource(folder);
+  const tokenizer = await loadTokenizerFrom(source);
+  const read = tokenizer.encode(prompt);
+  const model = await loadReferenceModel(await openCheckpoint(source));
+  const logits = referenceLogits(model, { ids: [...read, ...ids.slice(0, -1)] });
+  const { vocabSize } = model.config;
+  return ids.map((_, i) => {
+    const start = (read.length - 1 + i) * vocabSize;
+    let best = 0;
+    for (let id = 1; id < vocabSize; id++) {
+      if ((logits[start + id] as number) > (logits[start + best] as number)) best = id;
+    }
+    return best;
+  });
 }
 
 /** Numbers of both signs between a power of two and twice as much, so that activations stay near 1; norms are about 1. */
