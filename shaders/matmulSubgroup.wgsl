@@ -4,7 +4,7 @@ enable subgroups;
 // small size. Software devices run a subgroup as one vector of the CPU and load memory element by element, so that
 // loads are what costs: here the invocations of a subgroup load different input rows and hand them around.
 //
-// A subgroup computes a tile of ROWS rows (4, 8 or 16) by 4 weight rows for each of its invocations.
+// A subgroup computes a tile of ROWS rows (1, 4, 8 or 16) by 4 weight rows for each of its invocations.
 // Every row is summed in the same order whatever ROWS is.
 // Dispatch: [ceil(OUT / (LANES * (4, or 2 with SWIGLU))), ceil(R / ROWS)] workgroups. Preludes: rows,
 // weight*, matmulOutput.
@@ -83,9 +83,11 @@ fn forward(
       weight_at(w3 + k),
     );
     s0 += products(row_value(&x, 0u), &w);
-    s1 += products(row_value(&x, 1u), &w);
-    s2 += products(row_value(&x, 2u), &w);
-    s3 += products(row_value(&x, 3u), &w);
+    if (ROWS > 1u) {
+      s1 += products(row_value(&x, 1u), &w);
+      s2 += products(row_value(&x, 2u), &w);
+      s3 += products(row_value(&x, 3u), &w);
+    }
     if (ROWS > 4u) {
       s4 += products(row_value(&x, 4u), &w);
       s5 += products(row_value(&x, 5u), &w);

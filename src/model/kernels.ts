@@ -4,6 +4,7 @@ import type { MatrixDtype } from "../checkpoint/quantize";
 import type { Gpu } from "../gpu/device";
 import type { Kernel, KernelSource } from "../gpu/kernel";
 import type { BufferScope } from "../gpu/scope";
+import { fixedSubgroup, SUBGROUP_PRODUCT_ROWS } from "../tensor/rowKernels";
 import { type CacheDtype, shaders, WORD_COUNTS } from "./shaders";
 import { type DecoderWeights, type Matrix, padded } from "./weights";
 
@@ -208,13 +209,13 @@ export async function buildProductVariants(gpu: Gpu, dtype: MatrixDtype): Promis
     const kernel = await gpu.kernel({ label: `matmul ${dtype}`, code, constants });
     return { kernel, upTo, rows: constants.ROWS as number, columns };
   };
-  if (hasFixedSubgroups(gpu)) {
+  const SUBGROUP = fixedSubgroup(gpu);
+  if (SUBGROUP) {
     const code = shaders.matmulSubgroup(dtype);
-    const SUBGROUP = gpu.subgroupSize as number;
-    return Promise.all([
-      variant(4, code, { ROWS: 4, LANES: 32, SUBGROUP }, 32),
-      variant(all, code, { ROWS: 16, LANES: 32, SUBGROUP }, 32),
-    ]);
+    const most = Math.max(...SUBGROUP_PRODUCT_ROWS);
+    return Promise.all(
+      SUBGROUP_PRODUCT_ROWS.map((ROWS) => variant(ROWS < most ? ROWS : all, code, { ROWS, LANES: 32, SUBGROUP }, 32)),
+    );
   }
   const code = shaders.matmul(dtype);
   if (gpu.isSoftware) {
@@ -235,11 +236,11 @@ async function buildAttention(scope: BufferScope, config: ModelConfig, cacheDtyp
   const { gpu } = scope;
   const { heads, kvHeads, headDim } = config;
   const group = heads / kvHeads;
-  const words = WORD_COUNTS.find((count) => count * 4 * (gpu.subgroupSize ?? 0) >= headDim);
-  if (hasFixedSubgroups(gpu) && group <= TILE_QUERIES && words !== undefined) {
+  const SUBGROUP = fixedSubgroup(gpu);
+  const words = WORD_COUNTS.find((count) => count * 4 * (SUBGROUP ?? 0) >= headDim);
+  if (SUBGROUP && group <= TILE_QUERIES && words !== undefined) {
     const code = shaders.attentionSubgroup(cacheDtype, words);
-    const build = (QUADS: number) =>
-      gpu.kernel({ label: "attention", code, constants: { SUBGROUP: gpu.subgroupSize as number, QUADS } });
+    const build = (QUADS: number) => gpu.kernel({ label: "attention", code, constants: { SUBGROUP, QUADS } });
     const [shape, ofMany, ofOne] = await Promise.all([
       scope.uniform("shape of attention", [heads, kvHeads, headDim]),
       build(TILE_QUERIES / 4),
@@ -251,9 +252,4 @@ async function buildAttention(scope: BufferScope, config: ModelConfig, cacheDtyp
   const LANES = Math.max(64, 2 ** Math.ceil(Math.log2(headDim / 4)));
   const constants = { HEADS: heads, KV_HEADS: kvHeads, HEAD_DIM: headDim, LANES };
   return { kernel: await gpu.kernel({ label: "attention", code: shaders.attention(cacheDtype), constants }) };
-}
-
-/** The subgroup kernels are for software devices, whose subgroups are vectors of the CPU. */
-function hasFixedSubgroups(gpu: Gpu): boolean {
-  return gpu.isSoftware && (gpu.subgroupSize === 4 || gpu.subgroupSize === 8);
 }

@@ -10,6 +10,9 @@ export function columnLanes(gpu: Gpu): { columns: number; lanes: number } {
   return gpu.isSoftware ? { columns: 32, lanes: 1 } : { columns: 8, lanes: 16 };
 }
 
+/** Rows of a tile that shaders/matmulSubgroup.wgsl is built for, fewest first: what a tile has too many is computed in vain. */
+export const SUBGROUP_PRODUCT_ROWS = [1, 4, 8, 16] as const;
+
 /** The size of subgroups where the kernels that hand loads around are the faster ones: on software devices. */
 export function fixedSubgroup(gpu: Gpu): number | undefined {
   return gpu.isSoftware && (gpu.subgroupSize === 4 || gpu.subgroupSize === 8) ? gpu.subgroupSize : undefined;

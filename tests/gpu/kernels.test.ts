@@ -9,6 +9,7 @@ import { embedding } from "../../src/reference/embedding";
 import { linear } from "../../src/reference/linear";
 import { rmsNorm } from "../../src/reference/rmsNorm";
 import { swiglu } from "../../src/reference/swiglu";
+import { SUBGROUP_PRODUCT_ROWS } from "../../src/tensor/rowKernels";
 import { padRows, randomValues, relativeError, runKernel, unpadRows } from "./support/gpu";
 
 let gpu: Gpu;
@@ -103,7 +104,7 @@ describe("matmul", () => {
       ["plain, 4 rows", shaders.matmul(dtype), { ROWS: 4, COL_LANES: 8, K_LANES: 8 }, 8],
       ["plain, no shared sums", shaders.matmul(dtype), { ROWS: 4, COL_LANES: 32, K_LANES: 1 }, 32],
       ...(gpu.subgroupSize === 4 || gpu.subgroupSize === 8
-        ? [4, 8, 16].map((ROWS) => {
+        ? SUBGROUP_PRODUCT_ROWS.map((ROWS) => {
             const constants = { ROWS, LANES: 32, SUBGROUP: gpu.subgroupSize as number };
             return [`subgroups, ${ROWS} rows`, shaders.matmulSubgroup(dtype), constants, 32] as const;
           })

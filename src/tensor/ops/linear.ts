@@ -3,7 +3,7 @@ import { matrixRowBytes } from "../../checkpoint/quantize";
 import type { Gpu } from "../../gpu/device";
 import type { Binding } from "../../gpu/kernel";
 import type { QueueBinding } from "../queue";
-import { fixedSubgroup } from "../rowKernels";
+import { fixedSubgroup, SUBGROUP_PRODUCT_ROWS } from "../rowKernels";
 import { kernel, type ShaderName } from "../shaders";
 import type { Tape } from "../tape";
 import { padded, type Tensor } from "../tensor";
@@ -110,7 +110,7 @@ export function productForward(
   const bindings: QueueBinding[] = [pass, x.buffer, binding(rows), added?.buffer ?? x.buffer, output.buffer, product];
   const SUBGROUP = fixedSubgroup(gpu);
   if (SUBGROUP) {
-    const ROWS = x.rows <= 4 ? 4 : 16;
+    const ROWS = SUBGROUP_PRODUCT_ROWS.find((rows) => x.rows <= rows) ?? Math.max(...SUBGROUP_PRODUCT_ROWS);
     queue.dispatch(
       kernel("matmulSubgroup", "forward", { weights: dtype, constants: { ROWS, LANES: 32, SUBGROUP } }),
       bindings,
