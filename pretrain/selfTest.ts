@@ -14,7 +14,8 @@ import { relayQuestion } from "../src/recursion/relayTask";
 import { cutPrompt } from "../src/recursion/slottedPrompts";
 import { loadReferenceModel, type ReferenceModel, referenceLogits } from "../src/reference/decoder";
 import { loadTokenizerFrom } from "../src/text/loadTokenizer";
-import { SELF_TEST_FILE, type SelfTest } from "../src/worker/selfTest";
+import { SELF_TEST_FILE } from "../src/worker/loadProtocol";
+import type { SelfTest } from "../src/worker/selfTest";
 
 const MOST_TOKENS = 12;
 /** Logits that are nearer to each other than this may change places by rounding alone. */

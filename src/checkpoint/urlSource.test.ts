@@ -77,6 +77,16 @@ describe("urlSource", () => {
     ]);
   });
 
+  it("asks for nothing that a known folder does not hold", async () => {
+    behave = good(bytes);
+    const source = urlSource(base, { files: ["a.json"] });
+    expect(await source.file("a.json")).toEqual(bytes);
+    expect(await source.file("chat_template.jinja")).toBeUndefined();
+    expect(await source.size("model.safetensors.index.json")).toBeUndefined();
+    await expect(source.range("b", 0, 10)).rejects.toThrow("b is missing");
+    expect(requests).toEqual(["GET /models/x/a.json whole"]);
+  });
+
   it("asks for parts past the browser's cache, and for whole files through it", async () => {
     behave = good(bytes);
     const caches: (RequestCache | undefined)[] = [];

@@ -13,6 +13,8 @@ export interface UrlSourceOptions {
   label?: string;
   /** Files up to this size are fetched whole at the first read: one request instead of one per tensor. Default 32 MiB. */
   wholeFileBytes?: number;
+  /** What the folder holds, where that is known: nothing else is asked for, as each 404 is an error on the console. */
+  files?: readonly string[];
   /** Takes the place of fetch, to add credentials or a cache. */
   fetchFile?: typeof fetch;
 }
@@ -24,7 +26,7 @@ export interface UrlSourceOptions {
  */
 export function urlSource(
   baseUrl: string,
-  { label = baseUrl, wholeFileBytes = 2 ** 25, fetchFile = fetch }: UrlSourceOptions = {},
+  { label = baseUrl, wholeFileBytes = 2 ** 25, files, fetchFile = fetch }: UrlSourceOptions = {},
 ): CheckpointSource {
   const base = baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`;
   const sizes = new Map<string, number>();
@@ -39,6 +41,9 @@ export function urlSource(
   /** The answer, or undefined for a missing file. @throws CheckpointError for a failed connection or other statuses. */
   async function request(name: string, init: RequestInit, signal?: AbortSignal): Promise<Response | undefined> {
     signal?.throwIfAborted();
+    if (files && !files.includes(name)) {
+      return undefined;
+    }
     let response: Response;
     try {
       response = await fetchFile(base + encodeURIComponent(name), { ...init, signal });

@@ -8,12 +8,17 @@ import type { Outcome } from "./trainingProtocol";
 export const ENGINE_CHOICES = ["auto", ...ENGINES] as const;
 export type EngineChoice = (typeof ENGINE_CHOICES)[number];
 
+/** Known tokens of an agent, beside its config.json (selfTest.ts). */
+export const SELF_TEST_FILE = "self_test.json";
+
 /** Where the files of a model lie. Each kind is opened in modelFiles.ts. */
 export type ModelOrigin =
   | {
       kind: "url";
       /** Absolute URL of the folder that holds config.json, tokenizer.json and the weights. */
       url: string;
+      /** All of its files, where they are known: nothing else is asked for. */
+      files?: readonly string[];
     }
   /** What `openCheckpoint` has opened, by its handle. */
   | { kind: "opened"; handle: string }

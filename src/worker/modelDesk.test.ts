@@ -8,10 +8,11 @@ import type { Engine } from "../model/engines";
 import type { LanguageModel } from "../model/languageModel";
 import { loadReferenceModel, referenceLogits } from "../reference/decoder";
 import type { LoadMessage, LoadRequest, ModelSource } from "./loadProtocol";
+import { SELF_TEST_FILE } from "./loadProtocol";
 import { ModelDesk, type OpenDevice } from "./modelDesk";
 import { EngineError } from "./problems";
 import type { EngineProblem } from "./protocol";
-import { SELF_TEST_FILE, selfTestSchema } from "./selfTest";
+import { selfTestSchema } from "./selfTest";
 
 const SHIPPED = new URL("../../public/models/twinloop-relay-s/", import.meta.url);
 const stored = selfTestSchema.parse(JSON.parse(readFileSync(new URL(SELF_TEST_FILE, SHIPPED), "utf8")));

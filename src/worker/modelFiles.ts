@@ -24,7 +24,7 @@ export async function modelFiles(
 ): Promise<CheckpointSource> {
   switch (origin.kind) {
     case "url":
-      return urlSource(origin.url, { label, fetchFile });
+      return urlSource(origin.url, { label, fetchFile, ...(origin.files && { files: origin.files }) });
     case "opened":
       return shelf.source(origin.handle);
     case "store":

@@ -5,13 +5,10 @@
  */
 import { z } from "zod";
 import { CheckpointError } from "../checkpoint/errors";
-import type { ModelOrigin } from "./loadProtocol";
+import { type ModelOrigin, SELF_TEST_FILE } from "./loadProtocol";
 import type { LoadHooks, OpenDevice } from "./modelDesk";
 import { modelFiles } from "./modelFiles";
 import { EngineError, problemOf } from "./problems";
-
-/** Beside the agent's config.json. */
-export const SELF_TEST_FILE = "self_test.json";
 
 const ids = z.array(z.int().nonnegative()).min(1);
 export const selfTestSchema = z.object({

@@ -7,8 +7,8 @@ let reader: Promise<Reader> | undefined;
 
 /** Fetched once. @throws CheckpointError naming the file */
 export function shippedReader(): Promise<Reader> {
-  const { url } = shippedFiles(RESEARCH_AGENT);
-  reader ??= openReader(urlSource(url, { label: RESEARCH_AGENT })).catch((error: unknown) => {
+  const { url, files } = shippedFiles(RESEARCH_AGENT);
+  reader ??= openReader(urlSource(url, { label: RESEARCH_AGENT, ...(files && { files }) })).catch((error: unknown) => {
     // The next call tries again.
     reader = undefined;
     throw error;
