@@ -86,6 +86,7 @@ export function scriptedModel(
     liveBytes: 0,
     embed: unable,
     forward: unable,
+    read: unable,
     generate,
     dispose() {},
   };

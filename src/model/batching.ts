@@ -62,6 +62,7 @@ class BatchingModel implements LanguageModel {
 
   embed: LanguageModel["embed"] = (ids) => this.model.embed(ids);
   forward: LanguageModel["forward"] = (inputs, options) => this.model.forward(inputs, options);
+  read: LanguageModel["read"] = (inputs, options) => this.model.read(inputs, options);
 
   generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {
     return new Promise((resolve, reject) => {

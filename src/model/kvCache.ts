@@ -22,6 +22,11 @@ export class KvCache {
     private readonly dtype: CacheDtype,
   ) {}
 
+  /** An empty one of the same kind, for sequences that are kept apart. */
+  another(): KvCache {
+    return new KvCache(this.scope, this.config, this.dtype);
+  }
+
   /** Bytes of keys, values and angles that stand now. */
   get liveBytes(): number {
     const own = this.layers.reduce((sum, { keys, values }) => sum + keys.size + values.size, 0);
@@ -71,6 +76,13 @@ export class KvCache {
   private roomFor(positions: number): number {
     const step = Math.max(64, 2 ** (Math.floor(Math.log2(positions)) - 2));
     return Math.min(this.maxPositions, Math.ceil(positions / step) * step);
+  }
+
+  /** Frees everything. */
+  dispose(): void {
+    this.free();
+    this.scope.free(this.angles);
+    this.anglePositions = 0;
   }
 
   /** Frees keys and values; the next `reserve` allocates them anew. */

@@ -64,6 +64,34 @@ export interface ForwardOptions {
   signal?: AbortSignal;
 }
 
+/** What was computed of the newest row of each sequence. */
+export interface NewestRows {
+  /** The state after the final norm, [hiddenSize] each. */
+  hidden: Float32Array[];
+  /** [vocabSize] each. */
+  logits: Float32Array[];
+}
+
+export interface ReadOptions {
+  /** Rows that each sequence may be read on by. */
+  room: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Sequences whose keys and values are kept, to be read on one row at a time. Other calls of the model may come in
+ * between. Ends with `dispose`, or with the model.
+ */
+export interface Reading {
+  readonly newest: NewestRows;
+  /**
+   * @param rows an input embedding for each sequence, [hiddenSize] each
+   * @throws RangeError for rows of another size or number, and beyond the room; after a failure nothing more can be read
+   */
+  append(rows: readonly Float32Array[], signal?: AbortSignal): Promise<NewestRows>;
+  dispose(): void;
+}
+
 export interface ModelCapabilities {
   embeddingsIn: boolean;
   hiddenStates: boolean;
@@ -81,6 +109,8 @@ export interface LanguageModel {
   embed(ids: ArrayLike<number>): Promise<Float32Array>;
   /** One pass over a ragged batch without keeping a cache. One result per input, row-major. */
   forward(inputs: readonly SequenceInput[], options: ForwardOptions): Promise<Float32Array[]>;
+  /** Reads a ragged batch and keeps it. @throws as `forward`; where the model gives no hidden states */
+  read(inputs: readonly SequenceInput[], options: ReadOptions): Promise<Reading>;
   /** All requests as one ragged batch; results in the order of the requests. */
   generate(requests: readonly GenerateRequest[], options?: GenerateOptions): Promise<GenerateResult[]>;
   dispose(): void;

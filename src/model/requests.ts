@@ -1,6 +1,6 @@
 /** Checks of what callers ask for, so that mistakes get a sentence that names them instead of strange tokens. */
 import type { ModelConfig } from "../checkpoint/config";
-import type { GenerateRequest, SequenceInput } from "./languageModel";
+import type { GenerateRequest, ReadOptions, SequenceInput } from "./languageModel";
 
 /**
  * Length of an input in tokens.
@@ -41,6 +41,28 @@ export function checkIds(ids: ArrayLike<number>, vocabSize: number, name: string
       throw new RangeError(`${name}: id ${id} at position ${i} is not in the vocabulary of ${vocabSize}`);
     }
   }
+}
+
+/** Lengths of what is read and kept. @throws RangeError naming the input or the option */
+export function checkReading(inputs: readonly SequenceInput[], { room }: ReadOptions, config: ModelConfig): number[] {
+  if (inputs.length === 0) throw new RangeError("read: the batch is empty");
+  if (!Number.isInteger(room) || room < 0) throw new RangeError(`read: room is ${room}, and must be a whole number`);
+  return inputs.map((input, index) => {
+    const length = checkInput(input, config, `input ${index}`);
+    if (length + room <= config.maxPositions) return length;
+    throw new RangeError(
+      `input ${index} has ${length} tokens and room for ${room} more, and the model has ${config.maxPositions} positions`,
+    );
+  });
+}
+
+/** @throws RangeError for rows that are not one finite embedding for each sequence */
+export function checkRows(rows: readonly Float32Array[], sequences: number, config: ModelConfig): void {
+  if (rows.length !== sequences) throw new RangeError(`append: ${rows.length} rows for ${sequences} sequences`);
+  rows.forEach((embeddings, index) => {
+    const length = checkInput({ embeddings }, config, `row ${index}`);
+    if (length !== 1) throw new RangeError(`row ${index} holds ${length} embeddings instead of one`);
+  });
 }
 
 /** Length of a request's prompt. @throws RangeError naming the request and the field */

@@ -15,11 +15,15 @@ import type {
   GenerateRequest,
   GenerateResult,
   LanguageModel,
+  NewestRows,
+  Reading,
+  ReadOptions,
   SequenceInput,
 } from "./languageModel";
 import { PassBuffers, RowMoves } from "./pass";
 import { maxChunkRows, type PlacedInput, prefillEveryRow, prefillLastRows } from "./prefill";
-import { checkIds, checkInput, checkRequest } from "./requests";
+import { joinedRows, KeptSequences } from "./reading";
+import { checkIds, checkInput, checkReading, checkRequest, checkRows } from "./requests";
 import { SamplingBuffers } from "./samplingBuffers";
 import { SerialQueue } from "./serialQueue";
 import type { CacheDtype } from "./shaders";
@@ -91,6 +95,8 @@ class WgslModel implements WgslLanguageModel {
   private readonly queue = new SerialQueue();
   /** Ends what is running when the model is disposed of. */
   private readonly disposal = new AbortController();
+  /** Those that have not ended. */
+  private readonly kept = new Set<KeptSequences>();
 
   constructor(
     readonly id: string,
@@ -114,7 +120,7 @@ class WgslModel implements WgslLanguageModel {
 
   get bytes(): ModelBytes {
     if (this.disposal.signal.aborted) return { weights: 0, keyValueCache: 0, activations: 0 };
-    const keyValueCache = this.buffers.cache.liveBytes;
+    const keyValueCache = [...this.kept].reduce((sum, own) => sum + own.cacheBytes, this.buffers.cache.liveBytes);
     const activations = this.decoder.workspace.liveBytes;
     return { weights: this.liveBytes - keyValueCache - activations, keyValueCache, activations };
   }
@@ -161,6 +167,62 @@ class WgslModel implements WgslLanguageModel {
       }
       return results;
     });
+  }
+
+  async read(inputs: readonly SequenceInput[], options: ReadOptions): Promise<Reading> {
+    const { room } = options;
+    const lengths = checkReading(inputs, options, this.config);
+    const parts: KeptSequences[] = [];
+    const drop = () => {
+      for (const part of parts.splice(0)) {
+        this.kept.delete(part);
+        part.dispose();
+      }
+    };
+    const newest = await this.enqueue(options.signal, async () => {
+      const signal = this.withDisposal(options.signal);
+      const found: NewestRows[] = [];
+      try {
+        for (const { from, to } of this.split(lengths.map((length) => length + room))) {
+          const { decoder, buffers } = this;
+          const own = inputs.slice(from, to).map((input, i) => ({ input, length: lengths[from + i]! }));
+          const part = await KeptSequences.read(decoder, buffers, this.readRows, buffers.cache.another(), own, {
+            room,
+            signal,
+          });
+          parts.push(part.sequences);
+          this.kept.add(part.sequences);
+          found.push(part.newest);
+        }
+      } catch (error) {
+        drop();
+        throw error;
+      }
+      return joinedRows(found);
+    });
+    let appended = 0;
+    return {
+      newest,
+      append: async (rows, signal) => {
+        checkRows(rows, inputs.length, this.config);
+        if (appended >= room) throw new RangeError(`append: there was room for ${room} more rows`);
+        appended++;
+        return this.enqueue(signal, async () => {
+          if (parts.length === 0) throw new Error("append: the sequences have been given up");
+          const found: NewestRows[] = [];
+          let from = 0;
+          for (const part of parts) {
+            found.push(await part.append(rows.slice(from, from + part.size)));
+            from += part.size;
+          }
+          return joinedRows(found);
+        });
+      },
+      dispose: () => {
+        if (this.queue.isIdle) drop();
+        else void this.queue.run(async () => drop());
+      },
+    };
   }
 
   async generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {
@@ -284,14 +346,14 @@ class WgslModel implements WgslLanguageModel {
   }
 
   /** The first rows of a buffer whose rows are padded. */
-  private async readRows(buffer: GPUBuffer, rows: number, width: number): Promise<Float32Array> {
+  private readonly readRows = async (buffer: GPUBuffer, rows: number, width: number): Promise<Float32Array> => {
     const pitch = padded(width);
     const read = new Float32Array(await this.decoder.gpu.read(buffer, 0, rows * pitch * 4));
     if (pitch === width) return read;
     const packed = new Float32Array(rows * width);
     for (let row = 0; row < rows; row++) packed.set(read.subarray(row * pitch, row * pitch + width), row * width);
     return packed;
-  }
+  };
 
   /**
    * Runs of sequences that fit the cache and the logits together.

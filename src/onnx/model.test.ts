@@ -1,6 +1,7 @@
 /** The engine on onnxruntime-web's WebAssembly: against the f64 reference, and what a LanguageModel promises. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHECKPOINTS, openRandom, quantizedReference, relativeError } from "../../tests/fixtures/onnxModels";
+import { expectReading } from "../../tests/fixtures/reading";
 import { SHOW_IDS, someIds } from "../../tests/fixtures/showIds";
 import { configToJson } from "../checkpoint/config";
 import { memorySource } from "../checkpoint/sources";
@@ -96,6 +97,13 @@ describe.each(CASES)("%s in %s", (name, weights) => {
     expect(together.map((result) => result.ids)).toEqual(wanted);
     const [alone] = await model.generate([{ input: inputs[3]!, maxTokens: 8 }]);
     expect(alone!.ids).toEqual(wanted[3]);
+  });
+
+  it("keeps sequences and reads them on, row by row", async () => {
+    const ids = promptsOf(model);
+    const vectors = await vectorsOf(model, ids);
+    const inputs = ids.map((input, i) => (i % 2 === 0 ? input : vectors[i]!));
+    await expectReading(model, reference, inputs, relativeError);
   });
 
   it("looks embeddings up", async () => {

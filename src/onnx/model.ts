@@ -7,9 +7,12 @@ import type {
   GenerateResult,
   LanguageModel,
   ModelCapabilities,
+  NewestRows,
+  Reading,
+  ReadOptions,
   SequenceInput,
 } from "../model/languageModel";
-import { checkIds, checkInput, checkRequest } from "../model/requests";
+import { checkIds, checkInput, checkReading, checkRequest, checkRows } from "../model/requests";
 import { SequenceWriter } from "../model/sequenceWriter";
 import { SerialQueue } from "../model/serialQueue";
 import type { ModelTokenizer } from "../text/tokenizer";
@@ -64,6 +67,19 @@ interface Placed {
   length: number;
 }
 
+interface RunOptions {
+  wanted: (isLast: boolean) => Wanted;
+  everyRowToHead: boolean;
+  signal: AbortSignal | undefined;
+}
+
+/** Columns that were read together, and what was computed of them. */
+interface Run {
+  start: number;
+  columns: number;
+  computed: Omit<Computed, "cache">;
+}
+
 export class OnnxModel implements LanguageModel {
   readonly id: string;
   readonly config: ModelConfig;
@@ -72,7 +88,8 @@ export class OnnxModel implements LanguageModel {
   private readonly queue = new SerialQueue();
   /** Ends what is running when the model is disposed of. */
   private readonly disposal = new AbortController();
-  private batch: PaddedBatch | undefined;
+  /** Those that hold a cache now. */
+  private readonly batches = new Set<PaddedBatch>();
   private isFree = false;
 
   constructor(private readonly parts: OnnxModelParts) {
@@ -84,7 +101,7 @@ export class OnnxModel implements LanguageModel {
 
   /** Bytes of weights and caches, wherever the provider has them. */
   get liveBytes(): number {
-    return this.isFree ? 0 : this.parts.bytes + (this.batch?.cacheBytes ?? 0);
+    return this.isFree ? 0 : [...this.batches].reduce((sum, own) => sum + own.cacheBytes, this.parts.bytes);
   }
 
   async embed(ids: ArrayLike<number>): Promise<Float32Array> {
@@ -121,6 +138,66 @@ export class OnnxModel implements LanguageModel {
       }
       return results;
     });
+  }
+
+  async read(inputs: readonly SequenceInput[], options: ReadOptions): Promise<Reading> {
+    if (!this.capabilities.hiddenStates || !this.capabilities.embeddingsIn) throw this.inability("cannot be read on");
+    const { room } = options;
+    const lengths = checkReading(inputs, options, this.config);
+    const parts: { batch: PaddedBatch; group: number[] }[] = [];
+    const drop = () => {
+      for (const { batch } of parts.splice(0)) this.end(batch);
+    };
+    /** One row for each sequence of a group, to their places among all. */
+    const place = (newest: NewestRows, group: readonly number[], { hidden, logits }: Omit<Computed, "cache">) => {
+      const { hiddenSize, vocabSize } = this.config;
+      group.forEach((index, row) => {
+        newest.hidden[index] = lastRowOf(hidden!, group.length, row, hiddenSize);
+        newest.logits[index] = lastRowOf(logits!, group.length, row, vocabSize);
+      });
+    };
+    const newest: NewestRows = { hidden: [], logits: [] };
+    await this.enqueue(options.signal, async () => {
+      const signal = this.withDisposal(options.signal);
+      const wanted = (isLast: boolean): Wanted => (isLast ? { logits: "last", hidden: true } : {});
+      try {
+        for (const group of this.groups(lengths, new Array(inputs.length).fill(room))) {
+          const placed = group.map((index): Placed => ({ input: inputs[index]!, length: lengths[index]! }));
+          const batch = this.begin(placed);
+          parts.push({ batch, group });
+          for await (const { computed } of this.readInto(batch, placed, { wanted, everyRowToHead: false, signal })) {
+            if (computed.logits) place(newest, group, computed);
+          }
+        }
+      } catch (error) {
+        drop();
+        throw error;
+      }
+    });
+    let appended = 0;
+    return {
+      newest,
+      append: async (rows, signal) => {
+        checkRows(rows, inputs.length, this.config);
+        if (appended >= room) throw new RangeError(`append: there was room for ${room} more rows`);
+        appended++;
+        return this.enqueue(signal, async () => {
+          if (parts.length === 0) throw new Error("append: the sequences have been given up");
+          const found: NewestRows = { hidden: [], logits: [] };
+          for (const { batch, group } of parts) {
+            await turnOfEvents();
+            const next = group.map((index): Placed => ({ input: { embeddings: rows[index]! }, length: 1 }));
+            const columns = this.columnsOf(next, 1, 0, 1);
+            place(found, group, await batch.append(columns, 1, { logits: "last", hidden: true }));
+          }
+          return found;
+        });
+      },
+      dispose: () => {
+        if (this.queue.isIdle) drop();
+        else void this.queue.run(async () => drop());
+      },
+    };
   }
 
   async generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {
@@ -161,6 +238,7 @@ export class OnnxModel implements LanguageModel {
     this.disposal.abort(new Error(`model ${this.id} has been disposed of`));
     const free = async () => {
       this.isFree = true;
+      for (const batch of this.batches) this.end(batch);
       await this.parts.session.release();
     };
     if (this.queue.isIdle) void free();
@@ -179,7 +257,7 @@ export class OnnxModel implements LanguageModel {
       return output === "hidden" ? { hidden: true } : { logits: lastOnly ? "last" : "all" };
     };
     const everyRowToHead = output === "logits" && !lastOnly;
-    for await (const { start, columns, computed } of this.read(placed, { wanted, everyRowToHead, signal })) {
+    for await (const { start, columns, computed } of this.readThrough(placed, { wanted, everyRowToHead, signal })) {
       const values = output === "hidden" ? computed.hidden : computed.logits;
       if (!values) continue;
       const rows = values.length / (placed.length * width);
@@ -202,7 +280,7 @@ export class OnnxModel implements LanguageModel {
     const placed = sequences.map(({ request, length }): Placed => ({ input: request.input, length }));
     let rows = sequences;
     try {
-      for await (const { batch, computed } of this.read(placed, { wanted, everyRowToHead: false, signal })) {
+      for await (const { batch, computed } of this.readThrough(placed, { wanted, everyRowToHead: false, signal })) {
         let { logits } = computed;
         let lastTurn = performance.now();
         while (logits) {
@@ -254,31 +332,47 @@ export class OnnxModel implements LanguageModel {
     }
   }
 
-  /** Reads a block of sequences run by run; the block is gone when this ends. */
-  private async *read(
+  /** An empty block for these sequences. Ends with `end`. */
+  private begin(placed: readonly Placed[]): PaddedBatch {
+    const longest = Math.max(...placed.map(({ length }) => length));
+    const padding = placed.map(({ length }) => longest - length);
+    const batch = new PaddedBatch(this.parts.session, padding);
+    this.batches.add(batch);
+    return batch;
+  }
+
+  private end(batch: PaddedBatch): void {
+    this.batches.delete(batch);
+    batch.dispose();
+  }
+
+  /** Reads sequences run by run; their block is gone when this ends. */
+  private async *readThrough(
     placed: readonly Placed[],
-    options: { wanted: (isLast: boolean) => Wanted; everyRowToHead: boolean; signal: AbortSignal | undefined },
-  ): AsyncGenerator<{ batch: PaddedBatch; start: number; columns: number; computed: Omit<Computed, "cache"> }> {
-    const { wanted, everyRowToHead, signal } = options;
+    options: RunOptions,
+  ): AsyncGenerator<Run & { batch: PaddedBatch }> {
+    const batch = this.begin(placed);
+    try {
+      for await (const run of this.readInto(batch, placed, options)) yield { ...run, batch };
+    } finally {
+      this.end(batch);
+    }
+  }
+
+  private async *readInto(
+    batch: PaddedBatch,
+    placed: readonly Placed[],
+    { wanted, everyRowToHead, signal }: RunOptions,
+  ): AsyncGenerator<Run> {
     const longest = Math.max(...placed.map(({ length }) => length));
     const perRun = this.columnsPerRun(placed.length, everyRowToHead);
-    const batch = new PaddedBatch(
-      this.parts.session,
-      placed.map(({ length }) => longest - length),
-    );
-    this.batch = batch;
-    try {
-      for (let start = 0; start < longest; start += perRun) {
-        await turnOfEvents();
-        signal?.throwIfAborted();
-        const columns = Math.min(perRun, longest - start);
-        const input = this.columnsOf(placed, longest, start, columns);
-        const computed = await batch.append(input, columns, wanted(start + columns === longest));
-        yield { batch, start, columns, computed };
-      }
-    } finally {
-      this.batch = undefined;
-      batch.dispose();
+    for (let start = 0; start < longest; start += perRun) {
+      await turnOfEvents();
+      signal?.throwIfAborted();
+      const columns = Math.min(perRun, longest - start);
+      const input = this.columnsOf(placed, longest, start, columns);
+      const computed = await batch.append(input, columns, wanted(start + columns === longest));
+      yield { start, columns, computed };
     }
   }
 
@@ -345,4 +439,10 @@ export class OnnxModel implements LanguageModel {
       return work();
     });
   }
+}
+
+/** The last row of one of the sequences of a block. */
+function lastRowOf(values: Float32Array, sequences: number, sequence: number, width: number): Float32Array {
+  const end = ((sequence + 1) * values.length) / sequences;
+  return values.slice(end - width, end);
 }

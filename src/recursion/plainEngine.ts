@@ -1,10 +1,9 @@
 /**
  * The latent loop over plain arrays, for language models that give hidden states but do not run on the tape (another
- * engine, for instance). It keeps no cache: every latent step reads its prompt anew. Inference only.
+ * engine, for instance). Each turn reads its prompts once and then on, vector by vector. Inference only.
  */
 import type { PlainLink } from "../links/plainLinks";
-import type { LanguageModel, SequenceInput } from "../model/languageModel";
-import type { LensEntry } from "../trace/recursionEvents";
+import type { SequenceInput } from "../model/languageModel";
 import { widthOf } from "./agent";
 import type { LatentEngine, LatentStep, PromptView } from "./latentEngine";
 import { lensOf, plainNearestTokens } from "./lens";
@@ -69,29 +68,33 @@ export function plainEngine(batch: PlainBatch): LatentEngine {
         const prompt = viewOf(rows, hiddenSize, messages);
         yield { type: turn.isAnswer ? "answer" : "turn", turn, prompt };
         if (turn.isAnswer) return;
-        const inputs = [...rows];
         const thoughts: Float32Array[][] = questions.map(() => []);
-        for (let step = 0; step < latentSteps; step++) {
-          const read = [...inputs];
-          const hidden = await language.forward(
-            inputs.map((embeddings) => ({ embeddings })),
-            { output: "hidden", lastOnly: true },
-          );
-          const next = split(innerLink.apply(joined(hidden)), hiddenSize);
-          next.forEach((thought, question) => {
-            thoughts[question]?.push(thought);
-            inputs[question] = joined([inputs[question] as Float32Array, thought]);
-          });
-          yield {
-            type: "thought",
-            turn,
-            step,
-            read: async (question) => ({
-              hidden: hidden[question] as Float32Array,
-              thought: next[question] as Float32Array,
-              lens: await lensAfter(language, read[question] as Float32Array),
-            }),
-          };
+        // The last thought is sent, not read.
+        const reading = await language.read(
+          rows.map((embeddings) => ({ embeddings })),
+          { room: latentSteps - 1 },
+        );
+        try {
+          for (let step = 0, { newest } = reading; step < latentSteps; step++) {
+            if (step > 0) newest = await reading.append(thoughts.map((own) => own[step - 1] as Float32Array));
+            const { hidden, logits } = newest;
+            const next = split(innerLink.apply(joined(hidden)), hiddenSize);
+            next.forEach((thought, question) => {
+              thoughts[question]?.push(thought);
+            });
+            yield {
+              type: "thought",
+              turn,
+              step,
+              read: async (question) => ({
+                hidden: hidden[question] as Float32Array,
+                thought: next[question] as Float32Array,
+                lens: lensOf(language, logits[question] as Float32Array),
+              }),
+            };
+          }
+        } finally {
+          reading.dispose();
         }
         for (const edge of turn.sends) {
           const { from, to } = pattern.edges[edge] as Pattern["edges"][number];
@@ -120,12 +123,6 @@ export function plainEngine(batch: PlainBatch): LatentEngine {
     },
     settle: async () => {},
   };
-}
-
-/** What the head makes of the state after a sequence: another pass, because engines give states or logits. */
-async function lensAfter(language: LanguageModel, embeddings: Float32Array): Promise<LensEntry[]> {
-  const [logits] = await language.forward([{ embeddings }], { output: "logits", lastOnly: true });
-  return lensOf(language, logits as Float32Array);
 }
 
 function joined(parts: readonly Float32Array[]): Float32Array {

@@ -72,6 +72,9 @@ export function slottedModel(model: LanguageModel, messages: readonly Float32Arr
     async forward(inputs, options) {
       return model.forward(await Promise.all(inputs.map(inputOf)), options);
     },
+    async read(inputs, options) {
+      return model.read(await Promise.all(inputs.map(inputOf)), options);
+    },
     async generate(requests: readonly GenerateRequest[], options?: GenerateOptions) {
       const ready = requests.map(async (request) => ({ ...request, input: await inputOf(request.input) }));
       return model.generate(await Promise.all(ready), options);

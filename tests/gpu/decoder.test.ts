@@ -5,6 +5,7 @@ import type { Gpu } from "../../src/gpu/device";
 import { openNodeGpu } from "../../src/gpu/nodeDevice";
 import type { LanguageModel } from "../../src/model/languageModel";
 import { type ReferenceModel, referenceHidden, referenceLogits } from "../../src/reference/decoder";
+import { expectReading } from "../fixtures/reading";
 import { relativeError } from "./support/gpu";
 import { LLAMA, openModels, QWEN2, QWEN3, someIds } from "./support/models";
 
@@ -82,6 +83,17 @@ describe.each([
     expect(relativeError(other!, referenceLogits(reference, { ids: someIds(5, QWEN3.vocabSize, 3) }))).toBeLessThan(
       1e-4,
     );
+    model.dispose();
+  });
+
+  it.each([
+    ["qwen3", QWEN3],
+    ["qwen2", QWEN2],
+  ] as const)("%s keeps sequences and reads them on, row by row", async (_name, config) => {
+    const { model, reference } = await openModels(gpu, config as ModelConfig);
+    const inputs = LENGTHS.map((length, seed) => ({ ids: someIds(length, config.vocabSize, seed) }));
+    const embeddings = await model.embed(someIds(9, config.vocabSize, 8));
+    await expectReading(model, reference, [...inputs, { embeddings }], relativeError);
     model.dispose();
   });
 
