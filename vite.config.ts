@@ -4,12 +4,31 @@
  */
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { roomPreload } from "./scripts/lib/roomPreload.mjs";
 
 export default defineConfig({
   base: "./",
-  plugins: [react()],
+  plugins: [
+    react(),
+    roomPreload({
+      first: "dual-system",
+      fonts: ["inter-latin-wght-normal", "jetbrains-mono-latin-wght-normal"],
+      data: { "dual-system": ["traces/dual-system.json"], "latent-recursion": ["traces/latent-recursion.json"] },
+    }),
+  ],
   worker: { format: "es" },
-  build: { target: "es2023", outDir: "dist", chunkSizeWarningLimit: 1500 },
+  build: {
+    target: "es2023",
+    outDir: "dist",
+    chunkSizeWarningLimit: 1500,
+    cssCodeSplit: false,
+    rolldownOptions: {
+      output: {
+        // One file for what every room needs: each more costs a small machine as much time as twenty kilobytes do.
+        codeSplitting: { groups: [{ name: "page", tags: ["$initial"] }] },
+      },
+    },
+  },
   // Vite would otherwise scan every HTML file of the tree for dependencies.
   optimizeDeps: { entries: ["index.html"] },
   test: {

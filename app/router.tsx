@@ -31,6 +31,11 @@ import { strings } from "./strings";
 
 const { rooms } = strings;
 
+/** A room waits this long at most for the recorded run that it opens on. */
+const PICTURE_WAIT_MS = 1_000;
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
 const rootRoute = createRootRoute({
   component: App,
   notFoundComponent: NotFound,
@@ -55,10 +60,14 @@ const dualSystemRoute = createRoute({
   staticData: { room: rooms.dualSystem },
   validateSearch: dualSystemSearch,
   search: { middlewares: [stripSearchParams(DUAL_SYSTEM_DEFAULTS)] },
-  // While the room's code is still on its way: the first picture needs both.
+  // While the room's code is still on its way: the first picture needs both, and is drawn when both are there.
   beforeLoad: ({ search }) => {
     const file = recordedFile(search);
     if (file !== undefined) void fetchTrace(file);
+  },
+  loader: async ({ location }) => {
+    const { showRecorded } = await import("./rooms/dualSystem/DualSystemRoom");
+    await Promise.race([showRecorded(dualSystemSearch.parse(location.search)), pause(PICTURE_WAIT_MS)]);
   },
   component: lazyRouteComponent(() => import("./rooms/dualSystem/DualSystemRoom"), "DualSystemRoom"),
 });

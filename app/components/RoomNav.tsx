@@ -18,11 +18,16 @@ export function RoomNav() {
       if (path !== undefined) void router.navigate({ to: path, search: lastSearch.current.get(path) ?? {} });
     },
   });
-  // On a narrow screen the list scrolls.
+  // On a narrow screen the list scrolls, when it has been drawn: scrolling lays out the page.
   useEffect(() => {
-    list.current
-      ?.querySelector(`[data-path="${pathname}"]`)
-      ?.scrollIntoView({ block: "nearest", inline: "center", behavior: "instant" });
+    const frame = requestAnimationFrame(() =>
+      setTimeout(() =>
+        list.current
+          ?.querySelector(`[data-path="${pathname}"]`)
+          ?.scrollIntoView({ block: "nearest", inline: "center", behavior: "instant" }),
+      ),
+    );
+    return () => cancelAnimationFrame(frame);
   }, [pathname]);
   return (
     <nav className={classes.nav} aria-label={strings.rooms.label}>

@@ -13,8 +13,13 @@ const picture = new Promise<void>((resolve) => {
   drawn = resolve;
 });
 
+export function isPictureDrawn(): boolean {
+  return performance.getEntriesByName(FIRST_PICTURE).length > 0;
+}
+
+/** To be called from the layout effect of what was put into the page: it is drawn with the next frame. */
 export function markFirstPicture(): void {
-  if (performance.getEntriesByName(FIRST_PICTURE).length > 0) return;
+  if (isPictureDrawn()) return;
   // The task after a frame's callbacks begins when that frame has been drawn.
   requestAnimationFrame(() =>
     setTimeout(() => {

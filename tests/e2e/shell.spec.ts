@@ -82,6 +82,15 @@ test("a recorded run is drawn before any weight has arrived, and says so", async
   const mark = await page.evaluate((name) => performance.getEntriesByName(name)[0]?.startTime, FIRST_PICTURE);
   expect(mark).toBeGreaterThan(0);
   console.log(`first picture after ${Math.round(mark!)} ms`);
+  // Run, room and font were asked for by the document itself, before the page's code was there; none of them twice.
+  const asked = await page.evaluate(() => {
+    const entries = performance.getEntriesByType("resource") as PerformanceResourceTiming[];
+    const code = entries.find(({ name }) => /\/index-[^/]*\.js/.test(name))!;
+    return entries
+      .filter(({ name }) => /dual-system\.json|DualSystemRoom|inter-latin-wght/.test(name))
+      .map(({ startTime }) => startTime < code.responseEnd);
+  });
+  expect(asked).toEqual([true, true, true]);
   // Another question is another run.
   await page.goto("#/dual-system?item=3");
   await expect(page.getByText(runText.origin.recorded, { exact: true })).toBeHidden();

@@ -1,6 +1,7 @@
 /** A list of sizes in the visitor's own numbers. */
-import { Button, Textarea } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { GrowingText } from "../../components/GrowingText";
 import { formatCount } from "../../format";
 import { strings } from "../../strings";
 import classes from "./ControlPanel.module.css";
@@ -32,12 +33,11 @@ export function OwnList({ sizes, onUse }: OwnListProps) {
         } else setProblem(problemWords(parsed));
       }}
     >
-      <Textarea
+      <GrowingText
         size="xs"
         label={text.ownLabel}
         description={text.ownHelp(formatCount(MOST_DOCUMENTS))}
         placeholder={text.ownPlaceholder}
-        autosize
         minRows={3}
         maxRows={8}
         value={draft}

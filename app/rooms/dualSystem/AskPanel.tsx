@@ -1,9 +1,10 @@
 /** What is asked: the question, the presets of its world, a fresh one, and the settings of the run. */
-import { Button, Kbd, Textarea } from "@mantine/core";
+import { Button, Kbd } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import type { QuestionSummary } from "../../../src/worker/protocol";
 import { useDepth } from "../../components/depth";
+import { GrowingText } from "../../components/GrowingText";
 import { Panel } from "../../components/Panel";
 import { stop, useRun } from "../../stores/runStore";
 import { useWorld } from "../../stores/worldStore";
@@ -85,16 +86,16 @@ function QuestionForm({
         submit();
       }}
     >
-      <Textarea
+      <GrowingText
         label={text.question}
         placeholder={text.placeholder}
-        autosize
         minRows={2}
         maxRows={6}
         maxLength={MAX_QUESTION_CHARACTERS}
         value={draft}
         disabled={busy}
-        classNames={{ label: classes.label, input: classes.input }}
+        labelClass={classes.label}
+        inputClass={classes.input}
         onChange={(event) => {
           const own = event.currentTarget.value;
           setDraft(own);

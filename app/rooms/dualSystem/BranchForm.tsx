@@ -1,7 +1,8 @@
 /** Another purpose for a turn's call: the run starts again there, and everything before stays as it was. */
-import { Button, Textarea } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { IconGitBranch } from "@tabler/icons-react";
 import { useState } from "react";
+import { GrowingText } from "../../components/GrowingText";
 import type { TurnView } from "../../engine/runView";
 import { strings } from "../../strings";
 import { useBranch } from "./useBranch";
@@ -26,10 +27,9 @@ export function BranchForm({ turn }: { turn: TurnView }) {
         start();
       }}
     >
-      <Textarea
+      <GrowingText
         label={text.label}
         description={text.help}
-        autosize
         minRows={1}
         maxRows={4}
         maxLength={MOST_CHARACTERS}

@@ -36,6 +36,9 @@ import { BranchContext, type StartBranch } from "./useBranch";
 import { useRecordedRun } from "./useRecordedRun";
 import { useRunPlayback } from "./useRunPlayback";
 
+/** For the router, which asks for it with the room's code. */
+export { showRecorded } from "./useRecordedRun";
+
 const route = getRouteApi("/dual-system");
 
 /** Its charts are large, and nothing of it belongs to the first picture. */

@@ -1,7 +1,7 @@
 /** The run itself: how it stands, what it costs, and the picture; or, before the first one, what there is to see. */
 import { Button, Loader } from "@mantine/core";
 import { IconArrowsDiff, IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
-import { useEffect, useMemo } from "react";
+import { useLayoutEffect, useMemo } from "react";
 import { ErrorCard } from "../../components/ErrorCard";
 import { ExportMenu } from "../../components/ExportMenu";
 import { markFirstPicture } from "../../components/firstPicture";
@@ -37,7 +37,7 @@ export function RunPanel({ run, question, onAsk, onOther }: RunPanelProps) {
   const { phase, problem, origin, device } = useRun();
   const isDrawn = run !== undefined;
   const marks = useMemo(() => stepMarks(run?.steps ?? []), [run?.steps]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (isDrawn) markFirstPicture();
   }, [isDrawn]);
   return (
