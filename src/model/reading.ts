@@ -1,9 +1,12 @@
-/** Sequences that stay in a cache of their own, to be read on row by row (`LanguageModel.read`) on our engine. */
+/** Sequences that are kept and read on row by row (`LanguageModel.read`): on our engine, and what all engines share. */
+import type { ModelConfig } from "../checkpoint/config";
 import type { Decoder } from "./decoder";
 import type { KvCache } from "./kvCache";
-import type { NewestRows, SequenceInput } from "./languageModel";
+import type { NewestRows, Reading, SequenceInput } from "./languageModel";
 import { EMBEDDING_ROW, type PassBuffers, type RowMoves } from "./pass";
 import { maxChunkRows, type PlacedInput, prefillLastRows } from "./prefill";
+import { checkRows } from "./requests";
+import type { SerialQueue } from "./serialQueue";
 import { padded } from "./weights";
 
 export interface ReadingBuffers {
@@ -127,4 +130,41 @@ export class KeptSequences {
 /** As if they were of one cache. */
 export function joinedRows(parts: readonly NewestRows[]): NewestRows {
   return { hidden: parts.flatMap(({ hidden }) => hidden), logits: parts.flatMap(({ logits }) => logits) };
+}
+
+export interface OpenReading {
+  newest: NewestRows;
+  sequences: number;
+  room: number;
+  config: ModelConfig;
+  /** Of the model. */
+  queue: SerialQueue;
+  /** Runs work when its turn comes. @throws the signal's reason; an error when the model has been disposed of */
+  enqueue: <T>(signal: AbortSignal | undefined, work: () => Promise<T>) => Promise<T>;
+  append(rows: readonly Float32Array[]): Promise<NewestRows>;
+  /** Gives the caches back. */
+  drop(): void;
+}
+
+/** A reading whose rows are checked and counted, and whose end waits until the model is done with it. */
+export function openReading({ newest, sequences, room, config, queue, enqueue, append, drop }: OpenReading): Reading {
+  let appended = 0;
+  let isOver = false;
+  return {
+    newest,
+    append: async (rows, signal) => {
+      checkRows(rows, sequences, config);
+      if (appended >= room) throw new RangeError(`append: there was room for ${room} more rows`);
+      appended++;
+      return enqueue(signal, async () => {
+        if (isOver) throw new Error("append: the sequences have been given up");
+        return append(rows);
+      });
+    },
+    dispose: () => {
+      isOver = true;
+      if (queue.isIdle) drop();
+      else void queue.run(async () => drop());
+    },
+  };
 }

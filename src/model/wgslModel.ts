@@ -22,8 +22,8 @@ import type {
 } from "./languageModel";
 import { PassBuffers, RowMoves } from "./pass";
 import { maxChunkRows, type PlacedInput, prefillEveryRow, prefillLastRows } from "./prefill";
-import { joinedRows, KeptSequences } from "./reading";
-import { checkIds, checkInput, checkReading, checkRequest, checkRows } from "./requests";
+import { joinedRows, KeptSequences, openReading } from "./reading";
+import { checkIds, checkInput, checkReading, checkRequest } from "./requests";
 import { SamplingBuffers } from "./samplingBuffers";
 import { SerialQueue } from "./serialQueue";
 import type { CacheDtype } from "./shaders";
@@ -200,29 +200,19 @@ class WgslModel implements WgslLanguageModel {
       }
       return joinedRows(found);
     });
-    let appended = 0;
-    return {
-      newest,
-      append: async (rows, signal) => {
-        checkRows(rows, inputs.length, this.config);
-        if (appended >= room) throw new RangeError(`append: there was room for ${room} more rows`);
-        appended++;
-        return this.enqueue(signal, async () => {
-          if (parts.length === 0) throw new Error("append: the sequences have been given up");
-          const found: NewestRows[] = [];
-          let from = 0;
-          for (const part of parts) {
-            found.push(await part.append(rows.slice(from, from + part.size)));
-            from += part.size;
-          }
-          return joinedRows(found);
-        });
-      },
-      dispose: () => {
-        if (this.queue.isIdle) drop();
-        else void this.queue.run(async () => drop());
-      },
+    const append = async (rows: readonly Float32Array[]) => {
+      const found: NewestRows[] = [];
+      let from = 0;
+      for (const part of parts) {
+        found.push(await part.append(rows.slice(from, from + part.size)));
+        from += part.size;
+      }
+      return joinedRows(found);
     };
+    return openReading({
+      ...{ newest, sequences: inputs.length, room, append, drop },
+      ...{ config: this.config, queue: this.queue, enqueue: (signal, work) => this.enqueue(signal, work) },
+    });
   }
 
   async generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {

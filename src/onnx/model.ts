@@ -12,7 +12,8 @@ import type {
   ReadOptions,
   SequenceInput,
 } from "../model/languageModel";
-import { checkIds, checkInput, checkReading, checkRequest, checkRows } from "../model/requests";
+import { openReading } from "../model/reading";
+import { checkIds, checkInput, checkReading, checkRequest } from "../model/requests";
 import { SequenceWriter } from "../model/sequenceWriter";
 import { SerialQueue } from "../model/serialQueue";
 import type { ModelTokenizer } from "../text/tokenizer";
@@ -174,30 +175,20 @@ export class OnnxModel implements LanguageModel {
         throw error;
       }
     });
-    let appended = 0;
-    return {
-      newest,
-      append: async (rows, signal) => {
-        checkRows(rows, inputs.length, this.config);
-        if (appended >= room) throw new RangeError(`append: there was room for ${room} more rows`);
-        appended++;
-        return this.enqueue(signal, async () => {
-          if (parts.length === 0) throw new Error("append: the sequences have been given up");
-          const found: NewestRows = { hidden: [], logits: [] };
-          for (const { batch, group } of parts) {
-            await turnOfEvents();
-            const next = group.map((index): Placed => ({ input: { embeddings: rows[index]! }, length: 1 }));
-            const columns = this.columnsOf(next, 1, 0, 1);
-            place(found, group, await batch.append(columns, 1, { logits: "last", hidden: true }));
-          }
-          return found;
-        });
-      },
-      dispose: () => {
-        if (this.queue.isIdle) drop();
-        else void this.queue.run(async () => drop());
-      },
+    const append = async (rows: readonly Float32Array[]) => {
+      const found: NewestRows = { hidden: [], logits: [] };
+      for (const { batch, group } of parts) {
+        await turnOfEvents();
+        const next = group.map((index): Placed => ({ input: { embeddings: rows[index]! }, length: 1 }));
+        const columns = this.columnsOf(next, 1, 0, 1);
+        place(found, group, await batch.append(columns, 1, { logits: "last", hidden: true }));
+      }
+      return found;
     };
+    return openReading({
+      ...{ newest, sequences: inputs.length, room, append, drop },
+      ...{ config: this.config, queue: this.queue, enqueue: (signal, work) => this.enqueue(signal, work) },
+    });
   }
 
   async generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {
