@@ -7,6 +7,7 @@ import { EmbedLine } from "./components/EmbedLine";
 import { EngineNotice } from "./components/EngineNotice";
 import { EngineProblemNotice } from "./components/EngineProblemNotice";
 import { Header } from "./components/Header";
+import { SettingsUndo } from "./components/SettingsUndo";
 import { listenForKeys } from "./keys";
 import { strings } from "./strings";
 
@@ -24,6 +25,7 @@ export function App() {
       <EngineNotice />
       <Outlet />
       {embed && <EmbedLine />}
+      <SettingsUndo />
     </div>
   );
 }

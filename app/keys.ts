@@ -10,10 +10,10 @@ interface KeyRow {
   /** As `KeyboardEvent.key` has them, letters small; "mod" is Control, or Command on a Mac. */
   keys: readonly string[];
   /**
-   * Where the focus may be: "page" not on a control, which takes the key itself; "controls" not in a field for text;
-   * "anywhere".
+   * Where the focus may be: "page" not on a control, which takes the key itself; "controls" not in a field that takes
+   * letters; "choices" not in a field for text, which takes back what was written there; "anywhere".
    */
-  focus: "page" | "controls" | "anywhere";
+  focus: "page" | "controls" | "choices" | "anywhere";
 }
 
 /** Of two rows with the same key the upper one wins while it is offered. */
@@ -30,7 +30,9 @@ export const KEY_TABLE = {
   reset: { group: "room", keys: ["r"], focus: "controls" },
   trainStep: { group: "room", keys: ["s"], focus: "controls" },
   trainPause: { group: "room", keys: ["p"], focus: "controls" },
-  undo: { group: "room", keys: ["mod+z"], focus: "controls" },
+  undo: { group: "room", keys: ["mod+z"], focus: "choices" },
+  undoSettings: { group: "room", keys: ["mod+z"], focus: "choices" },
+  redoSettings: { group: "room", keys: ["mod+Shift+z", "mod+y"], focus: "choices" },
   stop: { group: "room", keys: ["Escape"], focus: "anywhere" },
   play: { group: "run", keys: [" "], focus: "page" },
   back: { group: "run", keys: ["ArrowLeft"], focus: "page" },
@@ -54,6 +56,17 @@ interface Offer {
 /** What is offered now, oldest first. */
 export const useOfferedKeys = create<{ offers: readonly Offer[] }>(() => ({ offers: [] }));
 
+/** The actions that can be taken now, in the table's order: without those whose keys go to one further up. */
+export function availableActions(offers: readonly Offer[]): KeyAction[] {
+  const taken = new Set<string>();
+  return KEY_ACTIONS.filter((action) => {
+    const { keys }: KeyRow = KEY_TABLE[action];
+    if (!offers.some((offer) => offer.action === action) || keys.every((key) => taken.has(key))) return false;
+    for (const key of keys) taken.add(key);
+    return true;
+  });
+}
+
 /** Offers actions while the component is on the screen; an action whose handler is undefined is not offered now. */
 export function useKeys(handlers: { [A in KeyAction]?: KeyHandler | undefined }): void {
   const latest = useRef(handlers);
@@ -71,20 +84,24 @@ export function useKeys(handlers: { [A in KeyAction]?: KeyHandler | undefined })
   }, [offered]);
 }
 
-/** What takes keys itself, and what takes all that can be written. */
+/** What takes keys itself, what is written in, and what takes letters. */
 const CONTROLS = "button, a, summary, input, select, [role='radio'], [role='slider'], [role='menu'], [role='option']";
-const FIELDS = "textarea, select, [contenteditable], input:not([type='radio'], [type='checkbox'], [type='button'])";
+const TEXT = "textarea, [contenteditable], input:not([type='radio'], [type='checkbox'], [type='button'])";
+const FIELDS = `${TEXT}, select`;
+const TAKEN = { page: `${CONTROLS}, ${FIELDS}`, controls: FIELDS, choices: TEXT } as const;
 
 /** A key press in the table's words; undefined for combinations that belong to the browser. */
 export function keyOf({ key, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string | undefined {
   if (altKey) return undefined;
   const named = key.length > 1;
-  return `${ctrlKey || metaKey ? "mod+" : ""}${shiftKey && named ? "Shift+" : ""}${named ? key : key.toLowerCase()}`;
+  const mod = ctrlKey || metaKey;
+  // Without Control, Shift is part of the character.
+  return `${mod ? "mod+" : ""}${shiftKey && (named || mod) ? "Shift+" : ""}${named ? key : key.toLowerCase()}`;
 }
 
 function isAllowed(focus: KeyRow["focus"], target: EventTarget | null): boolean {
   if (focus === "anywhere" || !(target instanceof Element)) return true;
-  return !target.closest(focus === "controls" ? FIELDS : `${CONTROLS}, ${FIELDS}`);
+  return !target.closest(TAKEN[focus]);
 }
 
 function onKeyDown(event: KeyboardEvent): void {

@@ -2,7 +2,7 @@
 import { ActionIcon, Kbd, Modal, Tooltip } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconKeyboard } from "@tabler/icons-react";
-import { KEY_ACTIONS, KEY_TABLE, type KeyAction, useKeys, useOfferedKeys } from "../keys";
+import { availableActions, KEY_TABLE, type KeyAction, useKeys, useOfferedKeys } from "../keys";
 import { strings } from "../strings";
 import classes from "./KeySheet.module.css";
 
@@ -35,7 +35,7 @@ export function KeySheet({ rooms }: { rooms: number }) {
 
 function Rows({ rooms }: { rooms: number }) {
   const { offers } = useOfferedKeys();
-  const offered = KEY_ACTIONS.filter((action) => offers.some((offer) => offer.action === action));
+  const offered = availableActions(offers);
   return (
     <div className={classes.groups}>
       {GROUPS.map((group) => {

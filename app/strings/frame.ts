@@ -57,6 +57,8 @@ export const frame = {
       trainStep: "Train one step",
       trainPause: "Pause the training, or go on",
       undo: "Take back the last move",
+      undoSettings: "Take back the last change of settings",
+      redoSettings: "Put on again what was taken back",
       stop: "Stop, or let go of what is selected",
       tourNext: "Next chapter",
       tourBack: "Chapter before",
@@ -82,6 +84,9 @@ export const frame = {
     title: "Settings",
     changed: (count: number) => `${count} changed`,
     reset: "Reset settings",
+    /** Names as the address has them. */
+    undone: (names: string) => `Taken back: ${names}`,
+    redone: (names: string) => `Put on again: ${names}`,
   },
 
   busy: {

@@ -181,6 +181,52 @@ test("the sheet lists the keys of the room, and the keys do what it says", async
   }
 });
 
+test("changes of settings are taken back and put on again, in each room by itself, and fields keep their own", async ({
+  page,
+}) => {
+  const note = page.getByText(/^(Taken back|Put on again)/);
+  await page.goto("#/dual-system?depth=lab&turns=4");
+  await expect(picture(page).or(page.getByText(strings.dualSystem.empty.title))).toBeVisible(LONG);
+  const system1 = page.getByRole("switch", { name: settingsText.system1.label });
+  await system1.focus();
+  await page.keyboard.press(" ");
+  await expect(page).toHaveURL(/system1=false/);
+  // In another room, the other room's settings.
+  await page.keyboard.press("2");
+  await expect(heading(page, strings.rooms.binPacking.title)).toBeVisible(LONG);
+  await page.keyboard.press("n");
+  await expect(page).toHaveURL(/bin-packing.*seed=/);
+  const drawn = page.url();
+  await page.keyboard.press("Control+z");
+  await expect(page).not.toHaveURL(/seed=/);
+  await expect(note).toHaveText(strings.settings.undone("seed"));
+  await page.keyboard.press("Control+Shift+z");
+  await expect(page).toHaveURL(drawn);
+  await expect(note).toHaveText(strings.settings.redone("seed"));
+
+  await page.keyboard.press("1");
+  await expect(page).toHaveURL(/system1=false/);
+  const question = page.getByRole("textbox", { name: strings.dualSystem.ask.question, exact: true });
+  await question.fill("Who?");
+  await expect(page).toHaveURL(/q=Who/);
+  // What a field takes back is its own text; the room's settings stay.
+  await question.press("Control+z");
+  await expect(page).toHaveURL(/system1=false/);
+  await expect(note).toBeHidden(LONG);
+  await question.blur();
+  await page.keyboard.press("?");
+  const sheet = page.getByRole("dialog", { name: strings.keys.title });
+  await expect(sheet).toContainText(strings.keys.actions.undoSettings);
+  await page.keyboard.press("Escape");
+  await expect(sheet).toBeHidden();
+  for (let presses = 0; presses < 4; presses++) await page.keyboard.press("Control+z");
+  await expect(page).toHaveURL(/turns=4/);
+  await expect(page).not.toHaveURL(/system1=|q=/);
+  await expect(system1).toBeChecked();
+  await page.keyboard.press("Control+y");
+  await expect(page).toHaveURL(/system1=false/);
+});
+
 test("Learn and Lab are remembered", async ({ page }) => {
   await openRoom(page, "?depth=learn");
   await expect(page.getByRole("button", { name: strings.settings.title })).toBeHidden();
