@@ -29,3 +29,40 @@ struct Sequence {
 /// Which of the two tensors of keys and values.
 const PREFIX = 0u;
 const OWN = 1u;
+
+@group(0) @binding(0) var<uniform> shape: Shape;
+@group(0) @binding(1) var<storage, read> query: array<vec4f>;
+@group(0) @binding(2) var<storage, read> prefix: array<vec4f>;
+@group(0) @binding(3) var<storage, read> own: array<vec4f>;
+@group(0) @binding(4) var<storage, read> sequences: array<Sequence>;
+
+/// The numbered rows of a workgroup.
+struct Tile {
+  sequence: Sequence,
+  first_head: u32,
+  kv_head: u32,
+  /// The first of the sequence's rows, and how many.
+  start: u32,
+  rows: u32,
+  /// Numbered rows; 0 where there is nothing to do.
+  count: u32,
+}
+
+/// What the workgroup of a number takes of up to `most` numbered rows.
+fn tile_of(number: u32, most: u32) -> Tile {
+  var tile: Tile;
+  let head_blocks = shape.heads / shape.members;
+  let index = number / head_blocks;
+  if (index >= shape.sequences * shape.tiles) {
+    return tile;
+  }
+  let sequence = sequences[index / shape.tiles];
+  let tile_rows = most / shape.members;
+  let start = index % shape.tiles * tile_rows;
+  if (start >= sequence.rows) {
+    return tile;
+  }
+  let first_head = number % head_blocks * shape.members;
+  let rows = min(tile_rows, sequence.rows - start);
+  return Tile(sequence, first_head, first_head / (shape.heads / shape.kv_heads), start, rows, rows * shape.members);
+}

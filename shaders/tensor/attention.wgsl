@@ -11,11 +11,6 @@
 // Dispatch: sequences * tiles * heads / members workgroups, folded. Preludes: grid, attentionShape, attentionTiles.
 // Reference: src/reference/attention.ts
 
-@group(0) @binding(0) var<uniform> shape: Shape;
-@group(0) @binding(1) var<storage, read> query: array<vec4f>;
-@group(0) @binding(2) var<storage, read> prefix: array<vec4f>;
-@group(0) @binding(3) var<storage, read> own: array<vec4f>;
-@group(0) @binding(4) var<storage, read> sequences: array<Sequence>;
 @group(0) @binding(5) var<storage, read_write> output: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> statistics: array<vec2f>;
 
@@ -43,23 +38,12 @@ fn forward(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let number = workgroup_number(workgroup, workgroups);
-  let head_blocks = shape.heads / shape.members;
-  let first_head = number % head_blocks * shape.members;
-  let index = number / head_blocks;
-  if (index >= shape.sequences * shape.tiles) {
+  let tile = tile_of(workgroup_number(workgroup, workgroups), TILE);
+  if (tile.count == 0u) {
     return;
   }
-  let sequence = sequences[index / shape.tiles];
-  let tile_rows = TILE / shape.members;
-  let tile = index % shape.tiles * tile_rows;
-  if (tile >= sequence.rows) {
-    return;
-  }
-  let kv_head = first_head / (shape.heads / shape.kv_heads);
-  let rows = min(tile_rows, sequence.rows - tile);
-  let count = rows * shape.members;
-  let quads = (count + 3u) / 4u;
+  let sequence = tile.sequence;
+  let quads = (tile.count + 3u) / 4u;
 
   // While a softmax is computed, the first lanes stand for 4 numbered rows each.
   var highest = vec4f(LOWEST);
@@ -69,19 +53,19 @@ fn forward(
   for (var segment = PREFIX; segment <= OWN; segment++) {
     let is_own = segment == OWN;
     let start = select(sequence.prefix, sequence.own, is_own);
-    let before = sequence.own_before + tile;
-    let keys = select(sequence.prefix_keys, before + rows, is_own);
+    let before = sequence.own_before + tile.start;
+    let keys = select(sequence.prefix_keys, before + tile.rows, is_own);
     // Keys that the numbered rows of this lane see.
-    let sees = select(vec4u(keys), vec4u(before + 1u) + four(lane * 4u, count) / shape.members, is_own);
+    let sees = select(vec4u(keys), vec4u(before + 1u) + four(lane * 4u, tile.count) / shape.members, is_own);
 
     for (var block = 0u; block < keys; block += TILE) {
       for (var item = lane; item < quads * TILE4; item += LANES) {
         let first_key = block + item % TILE4 * 4u;
         if (first_key < keys) {
-          let numbered = four(item / TILE4 * 4u, count);
-          let row = sequence.row + tile + numbered / shape.members;
-          let q = (row * shape.heads + first_head + numbered % shape.members) * shape.head_vec4;
-          let k = ((start + four(first_key, keys)) * 2u * shape.kv_heads + kv_head) * shape.head_vec4;
+          let numbered = four(item / TILE4 * 4u, tile.count);
+          let row = sequence.row + tile.start + numbered / shape.members;
+          let q = (row * shape.heads + tile.first_head + numbered % shape.members) * shape.head_vec4;
+          let k = ((start + four(first_key, keys)) * 2u * shape.kv_heads + tile.kv_head) * shape.head_vec4;
           let scores = products(0u, q, segment, k, shape.head_vec4) * shape.scale;
           let at = item % TILE4 * 4u * TILE4 + item / TILE4;
           weights[at] = scores[0];
@@ -117,7 +101,7 @@ fn forward(
         let quad = item / shape.head_vec4;
         let d = item % shape.head_vec4;
         let step = 2u * shape.kv_heads * shape.head_vec4;
-        var v = (start + block) * step + (shape.kv_heads + kv_head) * shape.head_vec4 + d;
+        var v = (start + block) * step + (shape.kv_heads + tile.kv_head) * shape.head_vec4 + d;
         var sums = mat4x4f();
         for (var j = 0u; j < block_keys; j++) {
           let weight = weights[j * TILE4 + quad];
@@ -129,10 +113,10 @@ fn forward(
           v += step;
         }
         let correction = corrections[quad];
-        for (var r = 0u; r < min(4u, count - quad * 4u); r++) {
+        for (var r = 0u; r < min(4u, tile.count - quad * 4u); r++) {
           let numbered = quad * 4u + r;
-          let row = sequence.row + tile + numbered / shape.members;
-          let at = (row * shape.heads + first_head + numbered % shape.members) * shape.head_vec4 + d;
+          let row = sequence.row + tile.start + numbered / shape.members;
+          let at = (row * shape.heads + tile.first_head + numbered % shape.members) * shape.head_vec4 + d;
           var sum = sums[r];
           if (!is_first) {
             sum += output[at] * correction[r];
@@ -148,10 +132,10 @@ fn forward(
   if (lane < quads) {
     corrections[lane] = 1.0 / total;
     let sums = highest + log(total);
-    for (var r = 0u; r < min(4u, count - lane * 4u); r++) {
+    for (var r = 0u; r < min(4u, tile.count - lane * 4u); r++) {
       let numbered = lane * 4u + r;
-      let row = sequence.row + tile + numbered / shape.members;
-      statistics[row * shape.heads + first_head + numbered % shape.members] = vec2f(sums[r], 0.0);
+      let row = sequence.row + tile.start + numbered / shape.members;
+      statistics[row * shape.heads + tile.first_head + numbered % shape.members] = vec2f(sums[r], 0.0);
     }
   }
   workgroupBarrier();
@@ -159,10 +143,11 @@ fn forward(
   for (var item = lane; item < quads * shape.head_vec4; item += LANES) {
     let quad = item / shape.head_vec4;
     let d = item % shape.head_vec4;
-    for (var r = 0u; r < min(4u, count - quad * 4u); r++) {
+    for (var r = 0u; r < min(4u, tile.count - quad * 4u); r++) {
       let numbered = quad * 4u + r;
-      let row = sequence.row + tile + numbered / shape.members;
-      output[(row * shape.heads + first_head + numbered % shape.members) * shape.head_vec4 + d] *= corrections[quad][r];
+      let row = sequence.row + tile.start + numbered / shape.members;
+      let at = (row * shape.heads + tile.first_head + numbered % shape.members) * shape.head_vec4 + d;
+      output[at] *= corrections[quad][r];
     }
   }
 }

@@ -13,11 +13,6 @@
 // sequences * tiles * kv_heads, folded. Preludes: grid, attentionShape, attentionTiles.
 // Reference: src/reference/attention.ts
 
-@group(0) @binding(0) var<uniform> shape: Shape;
-@group(0) @binding(1) var<storage, read> query: array<vec4f>;
-@group(0) @binding(2) var<storage, read> prefix: array<vec4f>;
-@group(0) @binding(3) var<storage, read> own: array<vec4f>;
-@group(0) @binding(4) var<storage, read> sequences: array<Sequence>;
 @group(0) @binding(5) var<storage, read> d_output: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> statistics: array<vec2f>;
 @group(0) @binding(7) var<storage, read> output: array<vec4f>;
@@ -56,27 +51,17 @@ fn backward_query(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(local_invocation_index) lane: u32,
 ) {
-  let number = workgroup_number(workgroup, workgroups);
-  let head_blocks = shape.heads / shape.members;
-  let first_head = number % head_blocks * shape.members;
-  let index = number / head_blocks;
-  if (index >= shape.sequences * shape.tiles) {
+  let tile = tile_of(workgroup_number(workgroup, workgroups), TILE);
+  if (tile.count == 0u) {
     return;
   }
-  let sequence = sequences[index / shape.tiles];
-  let tile_rows = TILE / shape.members;
-  let tile = index % shape.tiles * tile_rows;
-  if (tile >= sequence.rows) {
-    return;
-  }
-  let kv_head = first_head / (shape.heads / shape.kv_heads);
-  let rows = min(tile_rows, sequence.rows - tile);
-  let count = rows * shape.members;
-  let quads = (count + 3u) / 4u;
+  let sequence = tile.sequence;
+  let quads = (tile.count + 3u) / 4u;
 
   if (lane < quads) {
-    let numbered = four(lane * 4u, count);
-    let places = (sequence.row + tile + numbered / shape.members) * shape.heads + first_head + numbered % shape.members;
+    let numbered = four(lane * 4u, tile.count);
+    let rows = sequence.row + tile.start + numbered / shape.members;
+    let places = rows * shape.heads + tile.first_head + numbered % shape.members;
     var delta = vec4f();
     var lse = vec4f();
     for (var r = 0u; r < 4u; r++) {
@@ -98,18 +83,18 @@ fn backward_query(
   for (var segment = PREFIX; segment <= OWN; segment++) {
     let is_own = segment == OWN;
     let start = select(sequence.prefix, sequence.own, is_own);
-    let before = sequence.own_before + tile;
-    let keys = select(sequence.prefix_keys, before + rows, is_own);
+    let before = sequence.own_before + tile.start;
+    let keys = select(sequence.prefix_keys, before + tile.rows, is_own);
 
     for (var block = 0u; block < keys; block += TILE) {
       for (var item = lane; item < quads * TILE4; item += LANES) {
         let quad = item / TILE4;
         let first_key = block + item % TILE4 * 4u;
         if (first_key < keys) {
-          let numbered = four(quad * 4u, count);
-          let row = sequence.row + tile + numbered / shape.members;
-          let q = (row * shape.heads + first_head + numbered % shape.members) * shape.head_vec4;
-          let k = ((start + four(first_key, keys)) * 2u * shape.kv_heads + kv_head) * shape.head_vec4;
+          let numbered = four(quad * 4u, tile.count);
+          let row = sequence.row + tile.start + numbered / shape.members;
+          let q = (row * shape.heads + tile.first_head + numbered % shape.members) * shape.head_vec4;
+          let k = ((start + four(first_key, keys)) * 2u * shape.kv_heads + tile.kv_head) * shape.head_vec4;
           let scores = products(QUERY, q, segment, k, shape.head_vec4) * shape.scale;
           let d_weights = products(D_OUTPUT, q, segment, k + shape.kv_heads * shape.head_vec4, shape.head_vec4);
           let sees = select(vec4u(keys), vec4u(before + 1u) + numbered / shape.members, is_own);
@@ -128,7 +113,7 @@ fn backward_query(
         let quad = item / shape.head_vec4;
         let d = item % shape.head_vec4;
         let step = 2u * shape.kv_heads * shape.head_vec4;
-        var k = (start + block) * step + kv_head * shape.head_vec4 + d;
+        var k = (start + block) * step + tile.kv_head * shape.head_vec4 + d;
         var sums = mat4x4f();
         for (var j = 0u; j < block_keys; j++) {
           let d_score = d_scores[j * TILE4 + quad];
@@ -139,10 +124,10 @@ fn backward_query(
           sums[3] += d_score.w * x;
           k += step;
         }
-        for (var r = 0u; r < min(4u, count - quad * 4u); r++) {
+        for (var r = 0u; r < min(4u, tile.count - quad * 4u); r++) {
           let numbered = quad * 4u + r;
-          let row = sequence.row + tile + numbered / shape.members;
-          let at = (row * shape.heads + first_head + numbered % shape.members) * shape.head_vec4 + d;
+          let row = sequence.row + tile.start + numbered / shape.members;
+          let at = (row * shape.heads + tile.first_head + numbered % shape.members) * shape.head_vec4 + d;
           var sum = sums[r];
           if (!is_first || shape.accumulates != 0u) {
             sum += d_query[at];

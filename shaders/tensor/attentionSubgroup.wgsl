@@ -8,11 +8,6 @@ enable subgroups;
 // Dispatch: sequences * tiles * heads / members workgroups, folded. Preludes: grid, attentionShape, attentionHeads.
 // Reference: src/reference/attention.ts
 
-@group(0) @binding(0) var<uniform> shape: Shape;
-@group(0) @binding(1) var<storage, read> query: array<vec4f>;
-@group(0) @binding(2) var<storage, read> prefix: array<vec4f>;
-@group(0) @binding(3) var<storage, read> own: array<vec4f>;
-@group(0) @binding(4) var<storage, read> sequences: array<Sequence>;
 @group(0) @binding(5) var<storage, read_write> output: array<vec4f>;
 @group(0) @binding(6) var<storage, read_write> statistics: array<vec2f>;
 
@@ -28,8 +23,9 @@ fn vec4_of(source: u32, at: u32) -> vec4f {
   return query[at];
 }
 
-/// Adds to a row's softmax (the highest score and the sum of weights so far) and its sum of values the first `keys` keys from `first` on, of which this invocation's row sees the first `sees`. `source` is a
-/// constant where it is called, and each call is compiled for itself: a branch at each load would cost more.
+/// Adds to a row's softmax (the highest score and the sum of weights so far) and its sum of values the first `keys` keys
+/// from `first` on, of which this invocation's row sees the first `sees`.
+/// `source` is a constant where it is called, and each call is compiled for itself: a branch at each load would cost more.
 fn take_keys(
   source: u32,
   first: u32,
@@ -73,38 +69,27 @@ fn forward(
   @builtin(num_workgroups) workgroups: vec3u,
   @builtin(subgroup_invocation_id) lane: u32,
 ) {
-  let number = workgroup_number(workgroup, workgroups);
-  let head_blocks = shape.heads / shape.members;
-  let first_head = number % head_blocks * shape.members;
-  let index = number / head_blocks;
-  if (index >= shape.sequences * shape.tiles) {
+  let tile = tile_of(workgroup_number(workgroup, workgroups), SUBGROUP);
+  if (tile.count == 0u) {
     return;
   }
-  let sequence = sequences[index / shape.tiles];
-  let tile_rows = SUBGROUP / shape.members;
-  let tile = index % shape.tiles * tile_rows;
-  if (tile >= sequence.rows) {
-    return;
-  }
-  let kv_head = first_head / (shape.heads / shape.kv_heads);
-  let rows = min(tile_rows, sequence.rows - tile);
-  let count = rows * shape.members;
+  let sequence = tile.sequence;
   // Invocations past the last row go on, as their subgroup needs the pieces they load.
-  let numbered = min(lane, count - 1u);
-  let row = tile + numbered / shape.members;
-  let place = (sequence.row + row) * shape.heads + first_head + numbered % shape.members;
+  let numbered = min(lane, tile.count - 1u);
+  let row = tile.start + numbered / shape.members;
+  let place = (sequence.row + row) * shape.heads + tile.first_head + numbered % shape.members;
   let step = 2u * shape.kv_heads * shape.head_vec4;
-  let own_keys = sequence.own_before + tile + rows;
+  let own_keys = sequence.own_before + tile.start + tile.rows;
 
   var q = load_head(QUERY, place * shape.head_vec4, shape.head_vec4);
   var softmax = vec2f(LOWEST, 0.0);
   var sums: Head;
-  let prefix = sequence.prefix * step + kv_head * shape.head_vec4;
+  let prefix = sequence.prefix * step + tile.kv_head * shape.head_vec4;
   take_keys(PREFIX, prefix, sequence.prefix_keys, sequence.prefix_keys, lane, &q, &softmax, &sums);
-  let own = sequence.own * step + kv_head * shape.head_vec4;
+  let own = sequence.own * step + tile.kv_head * shape.head_vec4;
   take_keys(OWN, own, own_keys, sequence.own_before + row + 1u, lane, &q, &softmax, &sums);
 
-  if (lane >= count) {
+  if (lane >= tile.count) {
     return;
   }
   statistics[place] = vec2f(softmax.x + log(softmax.y), 0.0);
