@@ -65,6 +65,7 @@ export type {
 } from "./model/languageModel";
 export { estimateMemory, type MemoryEstimate, type MemoryOptions } from "./model/memoryEstimate";
 export { openOnnxExport, openOnnxModel } from "./onnx/browserModels";
+export { estimateWasmMemory, type OnnxMemoryOptions, WASM_BYTES } from "./onnx/memoryEstimate";
 export { ONNX_PROVIDERS, type OnnxProvider } from "./onnx/runtime";
 export { martelloTothLowerBound, sumLowerBound } from "./packing/bounds";
 export { figuresOf, type PackingFigures, packingFigures } from "./packing/figures";

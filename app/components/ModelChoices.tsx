@@ -75,7 +75,8 @@ function ModelChoices({ parts, help, disabled, latent = false }: ModelChoicesPro
   }
   const options = own.map((model) => {
     const isTextOnly = latent && !model.latent;
-    return { value: model.id, label: isTextOnly ? text.textOnly(model.id) : model.id, disabled: isTextOnly };
+    const textOnly = model.isExport ? text.exportOnly : text.textOnly;
+    return { value: model.id, label: isTextOnly ? textOnly(model.id) : model.id, disabled: isTextOnly };
   });
   return (
     <div className={classes.parts}>

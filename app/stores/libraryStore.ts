@@ -2,9 +2,9 @@
 import { create } from "zustand";
 import type { Quantization } from "../../src/index";
 import type { CheckpointInfo, CheckpointOrigin, OpenOutcome, StoreReport } from "../../src/worker/libraryProtocol";
-import type { LoadOutcome, ModelSource } from "../../src/worker/loadProtocol";
+import type { EngineChoice, LoadOutcome, ModelOrigin, ModelSource } from "../../src/worker/loadProtocol";
 import type { EngineProblem } from "../../src/worker/protocol";
-import { SELF_TEST_AGENT, shippedFiles, shippedModel } from "../models";
+import { RELAY_MODELS, RESEARCH_AGENT, SELF_TEST_AGENT, shippedFiles, shippedModel } from "../models";
 import { besideRooms, engine, onEngineMessage, useEngine } from "./engineStore";
 
 export interface LibraryState {
@@ -26,6 +26,10 @@ export const useLibrary = create<LibraryState>(() => ({ phase: "idle" }));
 
 /** How models that were loaded here are loaded again. */
 const sources = new Map<string, ModelSource>();
+/** What models are called, by their bytes' identity: the same name never means other bytes. */
+const names = new Map<string, string>();
+/** Of what was opened last. An access token in it stays in this tab's memory. */
+let lastOrigin: CheckpointOrigin | undefined;
 
 export interface LoadOptions {
   weights: Quantization;
@@ -46,10 +50,19 @@ useEngine.subscribe(({ progress }) => {
 });
 
 export function openOrigin(origin: CheckpointOrigin): Promise<void> {
+  lastOrigin = origin;
   return open(() => engine().openCheckpoint(origin));
 }
 
+/** Opens another export of what is open, or its safetensors (undefined). */
+export function openGraph(graph: string | undefined): Promise<void> {
+  if (!lastOrigin) return Promise.resolve();
+  const { graph: _, ...origin } = lastOrigin;
+  return openOrigin(graph === undefined ? origin : { ...origin, graph });
+}
+
 export function openKept(key: string): Promise<void> {
+  lastOrigin = undefined;
   return open(() => engine().openKept(key));
 }
 
@@ -81,14 +94,11 @@ export async function loadOpened({ weights, cache, context, keep, latent }: Load
     key = kept.key;
     useLibrary.setState({ info: { ...info, key, keptBytes: info.totalBytes }, progress: undefined });
   }
-  const source: ModelSource = {
-    id: info.name,
-    origin: key === undefined ? { kind: "opened", handle: info.handle } : { kind: "store", key },
-    weights,
-    cache,
-    context,
-    latent,
-  };
+  const origin: ModelOrigin = key === undefined ? { kind: "opened", handle: info.handle } : { kind: "store", key };
+  const source: ModelSource =
+    info.graph === undefined
+      ? { id: nameOf(info), origin, weights, cache, context, latent }
+      : { id: nameOf(info), origin, context, onnx: { file: info.graph.split("/").at(-1) as string } };
   useLibrary.setState({ phase: "loading", progress: undefined });
   const outcome = await load([source]);
   if (outcome.status !== "ready") {
@@ -97,6 +107,17 @@ export async function loadOpened({ weights, cache, context, keep, latent }: Load
   }
   sources.set(source.id, source);
   useLibrary.setState({ phase: "idle", loaded: source.id, progress: undefined });
+}
+
+/** What a model is called in menus and requests: as it is known, with a number where that name is taken. */
+function nameOf({ identity, name }: CheckpointInfo): string {
+  const known = names.get(identity);
+  if (known !== undefined) return known;
+  const taken = new Set([...names.values(), RESEARCH_AGENT, ...RELAY_MODELS]);
+  let own = name;
+  for (let number = 2; taken.has(own); number++) own = `${name} (${number})`;
+  names.set(identity, own);
+  return own;
 }
 
 /** Loads a shipped agent beside whatever is there. */
@@ -115,10 +136,15 @@ export async function loadAgain(ids: readonly string[]): Promise<LoadOutcome> {
 async function load(models: ModelSource[]): Promise<LoadOutcome> {
   const { choice } = useEngine.getState();
   const request = {
-    models: models.map((source) => ({ ...source, engine: choice })),
+    models: models.map((source) => ({ ...source, engine: source.onnx ? exportEngine(choice) : choice })),
     selfTest: shippedFiles(SELF_TEST_AGENT),
   };
   return besideRooms(() => engine().load(request)).catch(crashed);
+}
+
+/** Exports run on onnxruntime-web, whatever runs the others. */
+export function exportEngine(choice: EngineChoice): EngineChoice {
+  return choice === "onnx-webgpu" ? choice : "onnx-wasm";
 }
 
 export function cancelLibrary(): void {

@@ -24,7 +24,7 @@ export const models = {
     more: "Token and mirror",
     url: {
       label: "Address of the folder",
-      help: "The folder that holds config.json, tokenizer.json and model.safetensors; its server must allow other sites to read (CORS)",
+      help: "The folder that holds config.json, tokenizer.json and model.safetensors, or an .onnx file in it; its server must allow other sites to read (CORS)",
       placeholder: "https://example.org/models/mine/",
     },
     badId: "A model's name looks like organisation/name.",
@@ -36,9 +36,10 @@ export const models = {
     looseFiles: "dropped files",
     drop: "or drop the folder, or its files, here",
     dropLabel: "Drop a folder of files here",
-    folderHelp: "config.json, tokenizer.json and the safetensors files. Nothing leaves this machine.",
+    folderHelp: "config.json, tokenizer.json and the safetensors or .onnx files. Nothing leaves this machine.",
     privacy: "Until you load it, only the configuration and the headers of the weights are fetched.",
-    needs: "Qwen2, Qwen2.5, Qwen3, Llama and Mistral architectures, as safetensors in f32, bf16 or f16.",
+    needs:
+      "Qwen2, Qwen2.5, Qwen3, Llama and Mistral architectures, as safetensors in f32, bf16 or f16; or exported to ONNX, for text only.",
   },
 
   checkpoint: {
@@ -51,6 +52,16 @@ export const models = {
     hidden: "Hidden size",
     heads: "Heads (key/value)",
     stored: "Stored as",
+    export: "ONNX export",
+    graphs: {
+      label: "Which weights",
+      help: "This model has several; exports run on onnxruntime-web and give text only",
+      tensors: "safetensors",
+      export: (path: string) => `ONNX export, ${path}`,
+      limits:
+        "An export in ONNX leads from token ids to logits: it can be System 1 and System 2. Its weights are as they are, and onnxruntime-web runs it.",
+      noLatents: "Not possible: an ONNX export takes token ids only, and latent thoughts enter as embeddings",
+    },
     toFetch: "To fetch",
     nothingToFetch: "nothing",
     fileList: "Files",
@@ -85,7 +96,10 @@ export const models = {
     load: "Load",
     loadAnyway: "Load anyway",
     needsDevice: "Waiting for the device…",
-    wasm: "This engine runs on the processor: memory is the tab's own, and formats are f32, q8 or q4.",
+    memoryWasm: "Memory of the tab",
+    fitsWasm: (limit: string) =>
+      `It fits: onnxruntime-web's WebAssembly holds ${limit}. While it loads, the weights are there twice.`,
+    wasm: "This engine runs on the processor: formats are f32, q8 or q4, and the cache is f32.",
     keeping: (loaded: string, total: string) => `Fetching: ${loaded} of ${total}`,
     placing: (loaded: string, total: string) => `Putting the weights on the device: ${loaded} of ${total}`,
     preparing: "Preparing the shaders",
@@ -111,6 +125,7 @@ export const models = {
     agent: (role: string) => `The ${role}`,
     shipped: (id: string) => `${id}, shipped`,
     textOnly: (id: string) => `${id}, loaded for text only`,
+    exportOnly: (id: string) => `${id}, an ONNX export: text only`,
     systemsHelp: "Models that you loaded in the room Models and device. They were not trained for these roles.",
     ringHelp:
       "Models that you loaded in the room Models and device, for latent thoughts. They were not trained on such chains; links fit by the widths of the agents.",

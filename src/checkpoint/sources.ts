@@ -41,15 +41,35 @@ export interface PickedFile {
   slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
 }
 
+const folderOf = (file: PickedFile) => (file.webkitRelativePath ?? "").split("/").slice(0, -1).join("/");
+
+/** The folder of the topmost config.json: a picked folder may be that of several models, or hold a model's folder. */
+function rootOf(files: readonly PickedFile[]): string {
+  const configs = files.filter((file) => file.name === "config.json").map(folderOf);
+  return configs.sort((a, b) => a.split("/").length - b.split("/").length)[0] ?? "";
+}
+
+/** Paths of picked files below the folder of their topmost config.json. */
+export function pickedPaths(files: Iterable<PickedFile>): string[] {
+  const all = [...files];
+  const root = rootOf(all);
+  const prefix = root === "" ? "" : `${root}/`;
+  const paths = all.map((file) => `${folderOf(file)}/${file.name}`.replace(/^\//, ""));
+  return paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+}
+
 /**
  * Files picked or dropped by a person, read lazily. Of a picked folder, the files beside its topmost config.json count.
+ * @param options.folder below that one, such as "onnx"
  * @throws CheckpointError when two of those files have the same name.
  */
-export function fileListSource(files: Iterable<PickedFile>, label = "dropped files"): CheckpointSource {
+export function fileListSource(
+  files: Iterable<PickedFile>,
+  label = "dropped files",
+  { folder = "" }: { folder?: string } = {},
+): CheckpointSource {
   const all = [...files];
-  const folderOf = (file: PickedFile) => (file.webkitRelativePath ?? "").split("/").slice(0, -1).join("/");
-  const configs = all.filter((file) => file.name === "config.json").map(folderOf);
-  const root = configs.sort((a, b) => a.split("/").length - b.split("/").length)[0] ?? "";
+  const root = [rootOf(all), folder].filter((part) => part !== "").join("/");
   const byName = new Map<string, PickedFile>();
   for (const file of all.filter((candidate) => folderOf(candidate) === root)) {
     if (byName.has(file.name)) {

@@ -10,6 +10,8 @@ import type { ListedFile } from "./listing";
 import { fileListSource } from "./sources";
 import type { StoreFolder } from "./storeFolder";
 
+/** Of an export in ONNX: the path of its .onnx file below the model's folder. */
+const graph = z.string().optional();
 const originSchema = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("hub"),
@@ -17,9 +19,10 @@ const originSchema = z.discriminatedUnion("kind", [
     revision: z.string().optional(),
     host: z.string().optional(),
     commit: z.string(),
+    graph,
   }),
-  z.object({ kind: z.literal("url"), url: z.string() }),
-  z.object({ kind: z.literal("files"), name: z.string() }),
+  z.object({ kind: z.literal("url"), url: z.string(), graph }),
+  z.object({ kind: z.literal("files"), name: z.string(), graph }),
 ]);
 /** Where a kept checkpoint came from; never with an access token. */
 export type KeptOrigin = z.infer<typeof originSchema>;
@@ -39,6 +42,8 @@ export interface StoredCheckpoint {
   name: string;
   /** Absent for what is left of something that cannot be read any more. */
   origin?: KeptOrigin;
+  /** As they were listed at their origin. */
+  files?: readonly ListedFile[];
   /** On disk, of whatever is there. */
   bytes: number;
   /** Of all files once they are there. */
@@ -270,7 +275,8 @@ async function entryOf(key: string, folder: StoreFolder): Promise<StoredCheckpoi
   const found = wrong && sizes.get(wrong.name);
   const problem =
     wrong && (found === undefined ? `${wrong.name} is missing` : `${wrong.name} has ${found} of ${wrong.bytes} bytes`);
-  return { key, name, origin, bytes, wantedBytes, savedAt, ...(problem !== undefined && { problem }) };
+  const rest = { bytes, wantedBytes, savedAt, ...(problem !== undefined && { problem }) };
+  return { key, name, origin, files: manifest.files, ...rest };
 }
 
 /** `undefined` when there is none that can be read. */
@@ -289,6 +295,11 @@ function encode(manifest: Manifest): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(manifest));
 }
 
+/** Tells whether two openings are of the same bytes, as far as origins tell. */
+export function identityOf(origin: KeptOrigin, files: readonly ListedFile[]): string {
+  return JSON.stringify([keyOf(origin), files.map(({ name, bytes, version }) => [name, bytes, version ?? null])]);
+}
+
 function sameFiles(a: readonly ListedFile[], b: readonly ListedFile[]): boolean {
   const tell = (files: readonly ListedFile[]) =>
     JSON.stringify(files.map(({ name, bytes, version }) => [name, bytes, version ?? null]));
@@ -297,10 +308,11 @@ function sameFiles(a: readonly ListedFile[], b: readonly ListedFile[]): boolean 
 
 /** A readable folder name, and a number that keeps origins apart whose readable parts are the same. */
 function keyOf(origin: KeptOrigin): string {
-  const identity =
+  const place =
     origin.kind === "hub"
-      ? JSON.stringify(["hub", origin.host ?? "", origin.id, origin.revision ?? ""])
-      : JSON.stringify([origin.kind, origin.kind === "url" ? origin.url : origin.name]);
+      ? ["hub", origin.host ?? "", origin.id, origin.revision ?? ""]
+      : [origin.kind, origin.kind === "url" ? origin.url : origin.name];
+  const identity = JSON.stringify(origin.graph === undefined ? place : [...place, origin.graph]);
   const readable = origin.kind === "hub" ? origin.id : origin.kind === "url" ? origin.url : origin.name;
   // FNV-1a, 32 bits: https://www.rfc-editor.org/rfc/rfc9923.
   let hash = 0x811c9dc5;

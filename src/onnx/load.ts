@@ -7,8 +7,9 @@ import type { LanguageModel } from "../model/languageModel";
 import type { ModelTokenizer } from "../text/tokenizer";
 import { decoderGraph } from "./decoderGraph";
 import { type EmbeddingTable, quantizedTable, storedTable } from "./embeddingTable";
+import { inspectGraph } from "./listing";
 import { OnnxModel } from "./model";
-import { encodeOnnx, inspectOnnx, PRODUCER } from "./protobuf";
+import { encodeOnnx, PRODUCER } from "./protobuf";
 import type { ExternalData, OnnxRuntime } from "./runtime";
 import { DecoderSession } from "./session";
 import { type StoredMatrix, type WeightFormat, WeightPlan } from "./weights";
@@ -130,6 +131,8 @@ export interface LoadOnnxExportOptions {
   graphSource?: CheckpointSource;
   /** Name of the .onnx file. Default "model.onnx". */
   file?: string;
+  /** Tokens of the longest context, at most what the model has positions for. Default: all of them. */
+  context?: number;
   onProgress?: (loadedBytes: number, totalBytes: number) => void;
   signal?: AbortSignal;
 }
@@ -141,17 +144,13 @@ export interface LoadOnnxExportOptions {
  */
 export async function loadOnnxExport(options: LoadOnnxExportOptions): Promise<LanguageModel> {
   const { id, runtime, source, tokenizer, graphSource = source, file = "model.onnx", onProgress, signal } = options;
-  const config = await readModelConfig(source, signal);
+  const stored = await readModelConfig(source, signal);
+  const config = { ...stored, maxPositions: Math.min(stored.maxPositions, options.context ?? stored.maxPositions) };
   const model = await graphSource.file(file, signal);
   if (!model) throw new CheckpointError(`${graphSource.label}: ${file} is missing`);
-  let description: ReturnType<typeof inspectOnnx>;
-  try {
-    description = inspectOnnx(model);
-  } catch (error) {
-    throw new CheckpointError(`${graphSource.label}: ${file}: ${(error as Error).message}`, { cause: error });
-  }
+  const { files, producer } = inspectGraph(graphSource, file, model);
   const sizes = new Map<string, number>();
-  for (const name of description.files) {
+  for (const name of files) {
     const size = await graphSource.size(name, signal);
     if (size === undefined) {
       throw new CheckpointError(`${graphSource.label}: ${name}, which holds weights of ${file}, is missing`);
@@ -176,6 +175,6 @@ export async function loadOnnxExport(options: LoadOnnxExportOptions): Promise<La
     throw error;
   }
   // Exports with fused attention take the number of tokens from the mask, and count them from the left.
-  const canPad = description.producer === PRODUCER;
+  const canPad = producer === PRODUCER;
   return new OnnxModel({ id, config, tokenizer, session, table: undefined, bytes: totalBytes, canPad });
 }

@@ -19,6 +19,7 @@ import { SerialQueue } from "../model/serialQueue";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { EmbeddingTable } from "./embeddingTable";
 import { groupSequences } from "./grouping";
+import { rowsPerRun } from "./memoryEstimate";
 import { PaddedBatch } from "./paddedBatch";
 import { turnOfEvents } from "./runtime";
 import { sampleToken } from "./sampleToken";
@@ -37,12 +38,6 @@ export interface OnnxModelParts {
   canPad: boolean;
 }
 
-/** Multiply-adds of one run: about a second, so that an abort takes effect. */
-const OPERATIONS_PER_RUN = { wasm: 1e10, webgpu: 1e11 };
-/** Bounds the activations of a run. */
-const MAX_RUN_ROWS = 512;
-/** Logits of one run. */
-const LOGITS_BYTES = 64 * 2 ** 20;
 /** Keys and values of a batch; while a step runs there are three copies. */
 const CACHE_BYTES = 256 * 2 ** 20;
 const MAX_SEQUENCES = 64;
@@ -392,17 +387,9 @@ export class OnnxModel implements LanguageModel {
   }
 
   private columnsPerRun(batch: number, everyRowToHead: boolean): number {
-    const { hiddenSize, intermediateSize, heads, kvHeads, headDim, layers, vocabSize } = this.config;
     const { session } = this.parts;
     const hasAllLogits = everyRowToHead || !session.keepsLastLogits;
-    const perLayer = hiddenSize * ((2 * heads + 2 * kvHeads) * headDim + 3 * intermediateSize);
-    const perRow = layers * perLayer + (hasAllLogits ? hiddenSize * vocabSize : 0);
-    const rows = Math.min(
-      MAX_RUN_ROWS,
-      OPERATIONS_PER_RUN[session.runtime.provider] / perRow,
-      hasAllLogits ? LOGITS_BYTES / (vocabSize * 4) : Number.POSITIVE_INFINITY,
-    );
-    return Math.max(1, Math.floor(rows / batch));
+    return Math.max(1, Math.floor(rowsPerRun(this.config, session.runtime.provider, hasAllLogits) / batch));
   }
 
   private groups(lengths: readonly number[], later: readonly number[]): number[][] {

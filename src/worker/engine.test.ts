@@ -34,7 +34,7 @@ const archive: TrainingArchive = { read: async () => undefined, write: async () 
 const call = JSON.stringify({ name: "search", arguments: { query: first!.title, purpose: "what it is" } });
 const sizes = { parameters: 1, layers: 1, hiddenSize: 2, vocabSize: 3, maxPositions: 8, liveBytes: 4 };
 const infoOf = (id: string, engine: ModelInfo["engine"] = "wgsl"): ModelInfo => {
-  return { id, engine, weights: "stored", ...sizes, latent: false, gradients: false };
+  return { id, engine, weights: "stored", ...sizes, isExport: false, latent: false, gradients: false };
 };
 const origin = { kind: "url", url: "u" } as const;
 const load = (...ids: string[]): LoadRequest => ({ models: ids.map((id) => ({ id, origin })) });

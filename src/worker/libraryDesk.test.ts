@@ -6,7 +6,9 @@ import { MemoryFolder } from "../../tests/fixtures/memoryFolder";
 import { parseConfig } from "../checkpoint/config";
 import { openCheckpoint } from "../checkpoint/load";
 import { randomCheckpointFiles } from "../checkpoint/randomCheckpoint";
+import { memorySource } from "../checkpoint/sources";
 import { CheckpointStore } from "../checkpoint/store";
+import { onnxExport } from "../onnx/writer";
 import { LibraryDesk } from "./libraryDesk";
 import type { LibraryMessage, OpenOutcome } from "./libraryProtocol";
 
@@ -89,12 +91,55 @@ describe("LibraryDesk", () => {
   });
 
   it("opens files of this machine under the name of their folder", async () => {
-    const picked = Object.entries(files).map(([name, bytes]) => new File([bytes], name, { lastModified: 5 }));
+    const picked = Object.entries(files).map(([name, bytes]) => {
+      return { path: `mine/${name}`, file: new File([bytes], name, { lastModified: 5 }) };
+    });
     const info = infoOf(await desk.open({ kind: "files", name: "mine", files: picked }));
     expect(info.name).toBe("mine");
     expect(await desk.source(info.handle).size(WEIGHTS)).toBe(files[WEIGHTS]?.length);
     expect(await desk.keep(info.handle)).toMatchObject({ status: "ready" });
     expect(infoOf(await desk.open({ kind: "files", name: "mine", files: picked })).key).toBeDefined();
+  });
+
+  it("opens exports in ONNX: of a folder's two places, of an address, and kept", async () => {
+    const checkpoint = await openCheckpoint(memorySource(files));
+    const exported = onnxExport(checkpoint);
+    const { [WEIGHTS]: weights, ...others } = files;
+    const theirs = { ...others, "model.onnx": exported.model, [exported.dataFile]: new Uint8Array(exported.dataBytes) };
+    const picked = Object.entries(theirs).map(([name, bytes]) => {
+      const path = /onnx/.test(name) ? `mine/onnx/${name}` : `mine/${name}`;
+      return { path, file: new File([bytes as Uint8Array<ArrayBuffer>], name, { lastModified: 5 }) };
+    });
+    const info = infoOf(await desk.open({ kind: "files", name: "mine", files: picked }));
+    expect(info).toMatchObject({ graph: "onnx/model.onnx", graphs: ["onnx/model.onnx"], hasTensors: false });
+    expect(info.parameters).toBeGreaterThan(0);
+    expect(info.stored).toBeUndefined();
+    expect(await desk.keep(info.handle)).toMatchObject({ status: "ready" });
+    const again = infoOf(await desk.open({ kind: "files", name: "mine", files: picked }));
+    const kept = infoOf(await desk.openKept(again.key as string));
+    expect(kept).toMatchObject({ graph: "onnx/model.onnx", files: info.files, identity: info.identity });
+
+    // Beside safetensors an export has to be asked for.
+    const both = [...picked, { path: `mine/${WEIGHTS}`, file: new File([weights as BlobPart], WEIGHTS) }];
+    const first = infoOf(await desk.open({ kind: "files", name: "mine", files: both }));
+    expect(first).toMatchObject({ hasTensors: true, graphs: ["onnx/model.onnx"], stored: "F32" });
+    expect(first.graph).toBeUndefined();
+    expect(first.identity).not.toBe(info.identity);
+    const wanted = await desk.open({ kind: "files", name: "mine", files: both, graph: "onnx/model.onnx" });
+    expect(infoOf(wanted).graph).toBe("onnx/model.onnx");
+
+    // The server of this test answers by file name, in whatever folder.
+    Object.assign(files, theirs);
+    delete files[WEIGHTS];
+    try {
+      const folder = infoOf(await desk.open({ kind: "url", url }));
+      expect(folder).toMatchObject({ graph: "model.onnx", name: "models/tiny", hasTensors: false });
+      const file = infoOf(await desk.open({ kind: "url", url: `${url}onnx/model.onnx` }));
+      expect(file).toMatchObject({ graph: "onnx/model.onnx", name: "models/tiny", graphs: ["onnx/model.onnx"] });
+    } finally {
+      for (const name of ["model.onnx", exported.dataFile]) delete files[name];
+      files[WEIGHTS] = weights as Uint8Array<ArrayBuffer>;
+    }
   });
 
   it("says what is wrong, and what is not open any more", async () => {

@@ -3,27 +3,46 @@
  * store comes from outside, so that tests run it in Node.
  */
 import type { CheckpointSource } from "../checkpoint/checkpoint";
+import type { ModelConfig } from "../checkpoint/config";
+import { exportSource, graphPaths, splitPath } from "../checkpoint/exports";
 import { checkpointFiles, hubSource, listHubModel } from "../checkpoint/hub";
-import { type CheckpointListing, listCheckpoint } from "../checkpoint/listing";
-import { fileListSource, urlSource } from "../checkpoint/sources";
-import type { CheckpointStore, KeptOrigin } from "../checkpoint/store";
+import { type ListedFile, listCheckpoint } from "../checkpoint/listing";
+import { INDEX_FILE, SINGLE_FILE } from "../checkpoint/load";
+import { fileListSource, type PickedFile, pickedPaths, urlSource } from "../checkpoint/sources";
+import { type CheckpointStore, identityOf, type KeptOrigin } from "../checkpoint/store";
 import type {
   CheckpointInfo,
   CheckpointOrigin,
   KeepOutcome,
   LibraryMessage,
   OpenOutcome,
+  PlacedFile,
   StoreReport,
 } from "./libraryProtocol";
+import { parametersOf } from "./loadedModel";
 import type { FileShelf } from "./modelFiles";
 import { EngineError, problemOf } from "./problems";
 import type { EngineProblem } from "./protocol";
 
-interface Opened {
+/** What both kinds of listing tell a page. */
+interface Listing extends Pick<CheckpointInfo, "parameters" | "stored"> {
+  files: ListedFile[];
+  totalBytes: number;
+  config: ModelConfig;
+}
+
+/** What an origin has, and where it is. */
+interface Found {
   name: string;
   source: CheckpointSource;
-  origin: KeptOrigin;
-  listing: CheckpointListing;
+  kept: KeptOrigin;
+  /** Paths of .onnx files. */
+  graphs: string[];
+  hasTensors: boolean;
+}
+
+interface Opened extends Found {
+  listing: Listing;
 }
 
 type Ended = { status: "cancelled" } | { status: "failed"; problem: EngineProblem };
@@ -48,9 +67,9 @@ export class LibraryDesk implements FileShelf {
 
   async open(origin: CheckpointOrigin): Promise<OpenOutcome> {
     return this.work(async (signal) => {
-      const { name, source, kept } = await this.find(origin, signal);
-      const listing = await listCheckpoint(source, signal);
-      return { status: "ready", info: await this.put({ name, source, origin: kept, listing }) } as const;
+      const found = await this.find(origin, signal);
+      const listing = await listed(found.source, found.kept.graph, signal);
+      return { status: "ready", info: await this.put({ ...found, listing }) } as const;
     });
   }
 
@@ -58,18 +77,20 @@ export class LibraryDesk implements FileShelf {
     return this.work(async (signal) => {
       const source = await this.options.store.source(key);
       const entry = (await this.options.store.list()).find((own) => own.key === key);
-      const listing = await listCheckpoint(source, signal);
-      const origin: KeptOrigin = entry?.origin ?? { kind: "files", name: source.label };
-      return { status: "ready", info: { ...(await this.put({ name: source.label, source, origin, listing })), key } };
+      const kept: KeptOrigin = entry?.origin ?? { kind: "files", name: source.label };
+      const listing = await listed(source, kept.graph, signal);
+      const opened = { name: source.label, source, kept, graphs: [], hasTensors: kept.graph === undefined, listing };
+      const identity = identityOf(kept, entry?.files ?? listing.files);
+      return { status: "ready", info: { ...(await this.put(opened)), key, identity } };
     });
   }
 
   async keep(handle: string): Promise<KeepOutcome> {
     return this.work(async (signal) => {
-      const { name, source, origin, listing } = this.get(handle);
+      const { name, source, kept, listing } = this.get(handle);
       const { post, store } = this.options;
       let reported = Number.NEGATIVE_INFINITY;
-      const key = await store.keep({ name, origin, files: listing.files }, source, {
+      const key = await store.keep({ name, origin: kept, files: listing.files }, source, {
         signal,
         onProgress(loadedBytes, totalBytes) {
           if (signal.aborted || (loadedBytes < totalBytes && loadedBytes - reported < REPORT_BYTES)) return;
@@ -118,48 +139,79 @@ export class LibraryDesk implements FileShelf {
   private async put(opened: Opened): Promise<CheckpointInfo> {
     const handle = `opened-${++this.handles}`;
     this.opened.set(handle, opened);
-    const { listing, name, origin } = opened;
-    const { files, totalBytes, parameters, stored, checkpoint } = listing;
+    const { listing, name, kept, graphs, hasTensors } = opened;
+    const { files, totalBytes, parameters, stored, config } = listing;
     const { store } = this.options;
     // Without a store a checkpoint can still be loaded.
-    const entry = await store.find(origin).catch(() => undefined);
-    const isKept = entry !== undefined && (await store.holds({ origin, files }));
+    const entry = await store.find(kept).catch(() => undefined);
+    const isKept = entry !== undefined && (await store.holds({ origin: kept, files }));
     return {
       handle,
       name,
       files: files.map((file) => ({ name: file.name, bytes: file.bytes })),
       totalBytes,
       parameters,
-      stored,
-      config: checkpoint.config,
+      config,
+      graphs,
+      hasTensors,
+      identity: identityOf(kept, files),
+      ...(stored && { stored }),
+      ...(kept.graph !== undefined && { graph: kept.graph }),
       ...(isKept && { key: entry.key }),
       keptBytes: isKept ? totalBytes : Math.min(entry?.bytes ?? 0, totalBytes),
     };
   }
 
-  private async find(origin: CheckpointOrigin, signal: AbortSignal) {
+  private async find(origin: CheckpointOrigin, signal: AbortSignal): Promise<Found> {
     const { fetchFile = fetch } = this.options;
     if (origin.kind === "hub") {
       const { id, revision, host } = origin;
       const listing = await listHubModel(origin, { fetchFile, signal });
+      const names = listing.files.map(({ name }) => name);
+      const hasTensors = names.includes(SINGLE_FILE) || names.includes(INDEX_FILE);
+      const graphs = graphPaths(names);
+      const graph = chosenGraph(origin, graphs, hasTensors);
       // Says at once what a model lacks that has no checkpoint of this kind.
-      checkpointFiles(origin, listing);
+      if (graph === undefined) checkpointFiles(origin, listing);
       const kept: KeptOrigin = {
         kind: "hub",
         id,
         commit: listing.commit,
         ...(revision !== undefined && { revision }),
         ...(host !== undefined && { host }),
+        ...(graph !== undefined && { graph }),
       };
-      return { name: id, source: hubSource(origin, listing, { fetchFile }), kept };
+      const of = (folder: string) => hubSource(origin, listing, { folder, fetchFile });
+      return { name: id, source: sourceOf(of, graph), kept, graphs, hasTensors };
     }
     if (origin.kind === "url") {
-      const name = nameOf(origin.url);
-      const kept: KeptOrigin = { kind: "url", url: origin.url };
-      return { name, source: urlSource(origin.url, { label: name, fetchFile }), kept };
+      const { folder: url, graph: own } = placeOf(origin.url);
+      const name = nameOf(url);
+      const of = (folder: string) => urlSource(`${url}${folder && `${folder}/`}`, { label: name, fetchFile });
+      const model = of("");
+      const hasTensors =
+        own === undefined && origin.graph === undefined && (await isThere(model, [SINGLE_FILE, INDEX_FILE], signal));
+      // A folder behind an address cannot be listed; the two usual places are looked at.
+      const graphs = own !== undefined ? [own] : hasTensors ? [] : await usualGraphs(of, model, signal);
+      const graph = chosenGraph(origin, graphs, hasTensors);
+      const kept: KeptOrigin = { kind: "url", url, ...(graph !== undefined && { graph }) };
+      return {
+        name,
+        source: sourceOf((folder) => (folder === "" ? model : of(folder)), graph),
+        kept,
+        graphs,
+        hasTensors,
+      };
     }
-    const kept: KeptOrigin = { kind: "files", name: origin.name };
-    return { name: origin.name, source: fileListSource(origin.files, origin.name), kept };
+    const { name } = origin;
+    const picked = origin.files.map(pickedFile);
+    const paths = pickedPaths(picked);
+    const hasTensors = paths.includes(SINGLE_FILE) || paths.includes(INDEX_FILE);
+    const graphs = graphPaths(paths);
+    const graph = chosenGraph(origin, graphs, hasTensors);
+    const kept: KeptOrigin = { kind: "files", name, ...(graph !== undefined && { graph }) };
+    const source = sourceOf((folder) => fileListSource(picked, name, { folder }), graph);
+    return { name, source, kept, graphs, hasTensors };
   }
 
   private async work<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T | Ended> {
@@ -175,6 +227,57 @@ export class LibraryDesk implements FileShelf {
       if (this.working === controller) this.working = undefined;
     }
   }
+}
+
+/** What loading will read, of safetensors or of an export. */
+async function listed(source: CheckpointSource, graph: string | undefined, signal: AbortSignal): Promise<Listing> {
+  if (graph === undefined) {
+    const { checkpoint, ...listing } = await listCheckpoint(source, signal);
+    return { ...listing, config: checkpoint.config };
+  }
+  // What reads graphs is a part of its own.
+  const { listOnnxExport } = await import("../onnx/listing");
+  const listing = await listOnnxExport(source, splitPath(graph)[1], signal);
+  return { ...listing, parameters: parametersOf(listing.config) };
+}
+
+/** The export that is meant: the wanted one, or the first where there are no safetensors. */
+function chosenGraph({ graph }: CheckpointOrigin, graphs: readonly string[], hasTensors: boolean): string | undefined {
+  return graph ?? (hasTensors ? undefined : graphs[0]);
+}
+
+/** @param of the files of a folder below the model's */
+function sourceOf(of: (folder: string) => CheckpointSource, graph: string | undefined): CheckpointSource {
+  const model = of("");
+  const [folder] = splitPath(graph ?? "");
+  return graph === undefined || folder === "" ? model : exportSource(model, of(folder));
+}
+
+/** The model's folder of an address, and the .onnx file that it names. */
+function placeOf(address: string): { folder: string; graph?: string } {
+  const match = /^(.*?\/)(onnx\/)?([^/]+\.onnx)\/?$/.exec(address);
+  if (!match) return { folder: address };
+  return { folder: match[1] as string, graph: `${match[2] ?? ""}${match[3]}` };
+}
+
+async function usualGraphs(
+  of: (folder: string) => CheckpointSource,
+  model: CheckpointSource,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const file = "model.onnx";
+  if (await isThere(model, [file], signal)) return [file];
+  return (await isThere(of("onnx"), [file], signal)) ? [`onnx/${file}`] : [];
+}
+
+async function isThere(source: CheckpointSource, names: readonly string[], signal: AbortSignal): Promise<boolean> {
+  for (const name of names) if ((await source.size(name, signal)) !== undefined) return true;
+  return false;
+}
+
+function pickedFile({ path, file }: PlacedFile): PickedFile {
+  const { name, size, lastModified } = file;
+  return { name, size, lastModified, webkitRelativePath: path, slice: (start, end) => file.slice(start, end) };
 }
 
 /** The last parts of an address that say something: "https://host/models/tiny/" is "models/tiny". */

@@ -8,8 +8,18 @@ import type { StoredCheckpoint } from "../checkpoint/store";
 import type { EngineProblem } from "./protocol";
 import type { Outcome } from "./trainingProtocol";
 
+/** A file of this machine, with its place in the folder that was chosen or dropped. */
+export interface PlacedFile {
+  /** As "folder/onnx/model.onnx"; of a loose file its name. */
+  path: string;
+  file: File;
+}
+
 /** Where a visitor says that a checkpoint lies. */
-export type CheckpointOrigin =
+export type CheckpointOrigin = {
+  /** An export in ONNX instead of safetensors: the path of its .onnx file below the model's folder. */
+  graph?: string;
+} & (
   | {
       kind: "hub";
       /** "organisation/name". */
@@ -23,15 +33,16 @@ export type CheckpointOrigin =
     }
   | {
       kind: "url";
-      /** Absolute address of the folder. */
+      /** Absolute address of the folder; or of an .onnx file, whose model is described beside it or above "onnx/". */
       url: string;
     }
   | {
       kind: "files";
       /** What the folder is called. */
       name: string;
-      files: File[];
-    };
+      files: PlacedFile[];
+    }
+);
 
 export interface CheckpointInfo {
   /** For `keep`, and for `load` as the origin "opened", for as long as the worker lives. */
@@ -40,9 +51,17 @@ export interface CheckpointInfo {
   files: { name: string; bytes: number }[];
   totalBytes: number;
   parameters: number;
-  /** Number format of most weights. */
-  stored: TensorDtype;
+  /** Number format of most weights; those of an export are as they are. */
+  stored?: TensorDtype;
+  /** Of an export in ONNX: its .onnx file. */
+  graph?: string;
+  /** Exports in ONNX that could be opened in its place (as `graph` of the origin). */
+  graphs: string[];
+  /** Whether safetensors are there. */
+  hasTensors: boolean;
   config: ModelConfig;
+  /** The same for two openings of the same bytes, as far as their origins tell. */
+  identity: string;
   /** The entry of the store that holds exactly these files. */
   key?: string;
   /** Bytes of them that an interrupted copy has left in the store. */

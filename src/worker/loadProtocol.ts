@@ -83,6 +83,8 @@ export interface ModelInfo {
   vocabSize: number;
   /** Tokens of the longest context. */
   maxPositions: number;
+  /** Whether it is an export in ONNX, which gives text only. */
+  isExport: boolean;
   /** Whether it was loaded so that latent thoughts pass through it. */
   latent: boolean;
   /** Whether gradients do as well, so that links can be trained on it. */

@@ -44,16 +44,17 @@ function shortened({ config, tensors }: Checkpoint, context: number): Checkpoint
 /** What a page is told of a model that gives text. */
 export function infoOf(
   engine: Engine,
-  { id, weights = "stored" }: ModelSource,
+  { id, weights = "stored", onnx }: ModelSource,
   { config, liveBytes }: Pick<LanguageModel, "config" | "liveBytes">,
 ): ModelInfo {
   const { layers, hiddenSize, vocabSize, maxPositions } = config;
   const sizes = { parameters: parametersOf(config), layers, hiddenSize, vocabSize, maxPositions };
-  return { id, engine, weights, ...sizes, latent: false, gradients: false, liveBytes };
+  const abilities = { isExport: onnx !== undefined, latent: false, gradients: false };
+  return { id, engine, weights, ...sizes, ...abilities, liveBytes };
 }
 
 /** Of the decoder of a configuration, which is all that any of its checkpoints and exports holds. */
-function parametersOf(config: ModelConfig): number {
+export function parametersOf(config: ModelConfig): number {
   const shapes = [...expectedTensors(config).values()];
   return shapes.reduce((sum, shape) => sum + shape.reduce((product, length) => product * length, 1), 0);
 }

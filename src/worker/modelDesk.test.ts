@@ -51,7 +51,8 @@ function setUp({ write = (i) => stored.tokens[i]!, open, onLoad, release }: SetU
           generate: async (requests: readonly object[]) => requests.map((_, i) => ({ ids: [...write(i)] })),
         } as unknown as LanguageModel;
         const sizes = { parameters: 1, layers: 1, hiddenSize: 2, vocabSize: 3, maxPositions: 8, liveBytes: 4 };
-        const info = { id, engine, weights, ...sizes, latent, gradients: latent && engine === "wgsl" };
+        const abilities = { isExport: false, latent, gradients: latent && engine === "wgsl" };
+        const info = { id, engine, weights, ...sizes, ...abilities };
         return { model, info, dispose: () => log.push(`free ${id} ${engine}`) };
       },
       close: () => log.push(`close ${engine}`),

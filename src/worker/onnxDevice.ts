@@ -55,6 +55,7 @@ async function open(source: ModelSource, hooks: LoadHooks, opening: Promise<Onnx
       loaders,
     ]);
     const { file } = onnx;
+    const { context } = source;
     return loadOnnxExport({
       id,
       runtime,
@@ -64,6 +65,7 @@ async function open(source: ModelSource, hooks: LoadHooks, opening: Promise<Onnx
       signal,
       ...progress,
       ...(file && { file }),
+      ...(context !== undefined && { context }),
     });
   }
   const [{ checkpoint, tokenizer }, runtime, { loadOnnxModel }] = await Promise.all([

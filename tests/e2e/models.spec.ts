@@ -6,8 +6,12 @@ import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page, test } from "@playwright/test";
 import { strings } from "../../app/strings";
 import type { ModelConfig } from "../../src/checkpoint/config";
+import { openCheckpoint } from "../../src/checkpoint/load";
+import { folderSource } from "../../src/checkpoint/nodeFolder";
 import { randomCheckpointFiles } from "../../src/checkpoint/randomCheckpoint";
+import { onnxData, onnxExport } from "../../src/onnx/writer";
 import { COMMIT, type FakeHub, type Fault, startFakeHub } from "./hubServer";
+import { askButton, expectGoldAnswer, expectReady, presets } from "./room";
 
 const text = strings.models;
 /** On a busy machine. */
@@ -230,6 +234,95 @@ test("a folder behind an address is loaded in 4 bits without being kept, and wri
   await page.goto("#/link-training");
   await expect(page.getByText(strings.engines.needs.stored)).toBeVisible();
   await expect(button(page, strings.linkTraining.stages.inner.start)).toBeDisabled();
+});
+
+test("an export in ONNX of others plays System 1 and System 2; what needs latents is greyed out with the reason", async ({
+  page,
+}) => {
+  const folder = "public/models/twinloop-1m";
+  const exported = onnxExport(await openCheckpoint(folderSource(folder)));
+  const pieces: Uint8Array[] = [];
+  for await (const piece of onnxData(exported)) pieces.push(piece);
+  // It says of itself that it is not ours, so that nothing is assumed about it.
+  const graph = Buffer.from(exported.model);
+  graph.write("somebody", graph.indexOf("twinloop"));
+  const files: Record<string, Uint8Array> = {
+    "onnx/model.onnx": graph,
+    "onnx/model_q4.onnx": graph,
+    [`onnx/${exported.dataFile}`]: Buffer.concat(pieces),
+  };
+  for (const name of ["config.json", "tokenizer.json", "tokenizer_config.json"]) {
+    files[name] = await readFile(`${folder}/${name}`);
+  }
+  const theirs = await startFakeHub(files);
+  try {
+    await openRoom(page, `?source=hub&id=some/model&host=${encodeURIComponent(theirs.url)}`);
+    await look(page);
+    const frame = opened(page);
+    await expect(frame).toContainText(text.checkpoint.graphs.limits, { timeout: LONG_MS });
+    await expect(frame.getByRole("list", { name: text.checkpoint.fileList })).toContainText(exported.dataFile);
+    expect(theirs.sent.get(`onnx/${exported.dataFile}`) ?? 0).toBe(0);
+    await expect(frame.getByRole("switch", { name: text.checkpoint.latent.label })).toBeDisabled();
+    await expect(frame).toContainText(text.checkpoint.graphs.noLatents);
+    await expect(frame.getByLabel(text.checkpoint.weights.label)).toBeDisabled();
+    // The other one of its exports.
+    await frame.getByLabel(text.checkpoint.graphs.label).selectOption("onnx/model_q4.onnx");
+    await expect(frame.getByRole("list", { name: text.checkpoint.fileList })).toContainText("model_q4.onnx");
+    await frame.getByLabel(text.checkpoint.graphs.label).selectOption("onnx/model.onnx");
+    await expect(frame.getByRole("list", { name: text.checkpoint.fileList })).not.toContainText("model_q4.onnx");
+    await load(page);
+    await expect(loadedModels(page)).toContainText(text.loaded.engine["onnx-wasm"]);
+
+    // It is kept like any other, with its graph.
+    await page.reload();
+    await button(page, text.store.open("some/model")).click();
+    await expect(opened(page)).toContainText(text.checkpoint.kept, { timeout: LONG_MS });
+    theirs.reset();
+    await load(page);
+    expect([...theirs.sent]).toEqual([]);
+
+    // What has been changed is open.
+    await page.goto("#/dual-system?turns=5");
+    await expectReady(page);
+    for (const part of [text.parts.system1, text.parts.system2]) {
+      await page.getByLabel(part, { exact: true }).selectOption("some/model");
+    }
+    await presets(page).first().click();
+    await askButton(page).click();
+    await expectGoldAnswer(page);
+    await page.getByRole("link", { name: strings.rooms.latentRecursion.title }).click();
+    const critic = page.getByLabel(text.parts.agent("critic"), { exact: true });
+    await expect(critic.locator("option", { hasText: text.parts.exportOnly("some/model") })).toBeDisabled();
+  } finally {
+    await theirs.close();
+  }
+});
+
+test("two checkpoints of one name are two models", async ({ page }) => {
+  const other = await startFakeHub(await checkpoint(1, { layers: 1 }));
+  try {
+    await openRoom(page, hubSearch());
+    await look(page);
+    await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+    await load(page);
+    await page.getByRole("textbox", { name: text.open.host.label, exact: true }).fill(other.url);
+    await look(page);
+    await expect(opened(page)).not.toContainText(SHARD, { timeout: LONG_MS });
+    await opened(page).getByRole("button", { name: text.checkpoint.load, exact: true }).click();
+    await expect(page.getByText(text.checkpoint.loaded("some/model (2)"))).toBeVisible({ timeout: LONG_MS });
+    await expect(loadedModels(page).getByRole("listitem").filter({ hasText: "some/model" })).toHaveText([
+      / 2 layers /,
+      / 1 layers /,
+    ]);
+    // The first one again, by its own name.
+    await page.getByRole("textbox", { name: text.open.host.label, exact: true }).fill(hub.url);
+    await look(page);
+    await expect(opened(page)).toContainText(SHARD, { timeout: LONG_MS });
+    await load(page);
+    await expect(loadedModels(page).getByRole("listitem").filter({ hasText: "some/model" })).toHaveCount(2);
+  } finally {
+    await other.close();
+  }
 });
 
 test("agents of a ring are given a checkpoint of one's own: links by width, thoughts, and training", async ({

@@ -2,7 +2,14 @@
 import { Button, NativeSelect, NumberInput, Progress, Slider } from "@mantine/core";
 import { IconDownload, IconX } from "@tabler/icons-react";
 import { useState } from "react";
-import { estimateMemory, type MemoryEstimate, QUANTIZATIONS, type Quantization } from "../../../src/index";
+import {
+  estimateMemory,
+  estimateWasmMemory,
+  type MemoryEstimate,
+  QUANTIZATIONS,
+  type Quantization,
+  WASM_BYTES,
+} from "../../../src/index";
 import type { CheckpointInfo } from "../../../src/worker/libraryProtocol";
 import { Facts } from "../../components/Facts";
 import { Frame } from "../../components/Frame";
@@ -13,9 +20,11 @@ import { useEngine } from "../../stores/engineStore";
 import {
   cancelLibrary,
   closeOpened,
+  exportEngine,
   type LibraryState,
   type LoadOptions,
   loadOpened,
+  openGraph,
   useLibrary,
 } from "../../stores/libraryStore";
 import { strings } from "../../strings";
@@ -59,10 +68,11 @@ export function CheckpointFrame({ info }: { info: CheckpointInfo }) {
             [text.layers, formatCount(config.layers)],
             [text.hidden, formatCount(config.hiddenSize)],
             [text.heads, `${config.heads} (${config.kvHeads})`],
-            [text.stored, info.stored.toLowerCase()],
+            [text.stored, info.stored?.toLowerCase() ?? text.export],
             [text.toFetch, toFetch(info)],
           ]}
         />
+        <Graphs info={info} disabled={busy} />
         <Files info={info} />
         <Choices info={info} options={options} change={change} disabled={busy} />
         <Fit info={info} options={options} />
@@ -71,9 +81,37 @@ export function CheckpointFrame({ info }: { info: CheckpointInfo }) {
   );
 }
 
-function firstOptions({ config, parameters }: CheckpointInfo): LoadOptions {
+function firstOptions({ config, parameters, graph }: CheckpointInfo): LoadOptions {
   const context = Math.min(config.maxPositions, FIRST_CONTEXT);
-  return { weights: "stored", cache: "f32", context, keep: true, latent: parameters <= SMALL_MODEL };
+  const latent = parameters <= SMALL_MODEL && graph === undefined;
+  return { weights: "stored", cache: "f32", context, keep: true, latent };
+}
+
+/** Which weights are meant where a model has several, and what an export cannot do. */
+function Graphs({ info, disabled }: { info: CheckpointInfo; disabled: boolean }) {
+  const { graph, graphs, hasTensors } = info;
+  const options = [
+    ...(hasTensors ? [{ value: "", label: text.graphs.tensors }] : []),
+    ...graphs.map((path) => ({ value: path, label: text.graphs.export(path) })),
+  ];
+  if (graph === undefined && graphs.length === 0) return null;
+  return (
+    <div className={classes.graphs}>
+      {options.length > 1 && (
+        <NativeSelect
+          size="xs"
+          label={text.graphs.label}
+          description={text.graphs.help}
+          inputWrapperOrder={["label", "input", "description"]}
+          data={options}
+          value={graph ?? ""}
+          disabled={disabled}
+          onChange={(event) => void openGraph(event.currentTarget.value || undefined)}
+        />
+      )}
+      {graph !== undefined && <p role="note">{text.graphs.limits}</p>}
+    </div>
+  );
 }
 
 function toFetch({ key, totalBytes, keptBytes }: CheckpointInfo): string {
@@ -112,6 +150,7 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
   const most = info.config.maxPositions;
   const least = Math.min(64, most);
   const { choices } = text.weights;
+  const isExport = info.graph !== undefined;
   // By doubling: a thousand tokens more mean much in a short context and little in a long one.
   const steps = Math.log2(most / least);
   const store = useLibrary((state) => state.store);
@@ -124,10 +163,10 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
         inputWrapperOrder={["label", "input", "description"]}
         data={QUANTIZATIONS.map((value) => ({
           value,
-          label: value === "stored" ? choices.stored(info.stored.toLowerCase()) : choices[value],
+          label: value === "stored" ? choices.stored(info.stored?.toLowerCase() ?? text.export) : choices[value],
         }))}
         value={weights}
-        disabled={disabled}
+        disabled={disabled || isExport}
         onChange={(event) => change({ weights: event.currentTarget.value as Quantization })}
       />
       <NativeSelect
@@ -137,7 +176,7 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
         inputWrapperOrder={["label", "input", "description"]}
         data={["f32", "f16"]}
         value={cache}
-        disabled={disabled}
+        disabled={disabled || isExport}
         onChange={(event) => change({ cache: event.currentTarget.value as LoadOptions["cache"] })}
       />
       <div className={classes.context}>
@@ -178,8 +217,9 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
         />
         <SwitchField
           {...text.latent}
+          {...(isExport && { help: text.graphs.noLatents })}
           checked={latent}
-          disabled={disabled}
+          disabled={disabled || isExport}
           onChange={(own) => change({ latent: own })}
         />
       </div>
@@ -198,27 +238,33 @@ function Fit({ info, options }: { info: CheckpointInfo; options: LoadOptions }) 
   const choice = useEngine((state) => state.choice);
   const auto = useEngine((state) => state.auto);
   const library = useLibrary();
-  const onProcessor = choice === "onnx-wasm" || (choice === "auto" && auto?.engine === "onnx-wasm");
-  const limits = adapter && gpuLimits(adapter);
   const { weights, cache, context } = options;
-  const wanted = { stored: info.stored, quantization: weights, kvDtype: cache, context };
-  const estimate = limits && estimateMemory(info.config, { ...wanted, limits, isSoftware: adapter?.software ?? false });
-  if (onProcessor) {
-    return (
-      <>
-        <p className={classes.verdict}>{text.wasm}</p>
-        <Actions library={library} options={options} label={text.load} />
-      </>
-    );
+  const isExport = info.graph !== undefined;
+  const wanted = isExport ? exportEngine(choice) : choice;
+  const onProcessor = wanted === "onnx-wasm" || (wanted === "auto" && auto?.engine === "onnx-wasm");
+  const limits = adapter && gpuLimits(adapter);
+  const { stored = "F32" } = info;
+  let estimate: MemoryEstimate | undefined;
+  if (onProcessor || isExport) {
+    const own = isExport ? { exportBytes: info.totalBytes } : { quantization: weights };
+    estimate = estimateWasmMemory(info.config, { ...own, context });
+  } else if (limits) {
+    const isSoftware = adapter?.software ?? false;
+    const format = { stored, quantization: weights, kvDtype: cache };
+    estimate = estimateMemory(info.config, { ...format, context, limits, isSoftware });
   }
-  if (!estimate || !limits) return <Actions library={library} options={options} label={text.loadAnyway} />;
+  if (!estimate) return <Actions library={library} options={options} label={text.loadAnyway} />;
   const problems = [...estimate.problems, ...machineProblems(estimate)];
   const room = roomProblem(library, info, options);
+  const fits =
+    onProcessor || !limits
+      ? text.fitsWasm(formatBytes(WASM_BYTES))
+      : text.fits(formatBytes(Math.min(limits.maxBufferBytes, limits.maxBindingBytes)));
   return (
     <>
       <div>
         <h3 className={classes.subtitle}>
-          {text.memory} <span>{strings.models.memory.at(formatCount(context))}</span>
+          {onProcessor ? text.memoryWasm : text.memory} <span>{strings.models.memory.at(formatCount(context))}</span>
         </h3>
         <MemoryBar
           label={info.name}
@@ -231,7 +277,7 @@ function Fit({ info, options }: { info: CheckpointInfo; options: LoadOptions }) 
       </div>
       <div className={classes.verdict} data-fits={problems.length === 0}>
         {problems.length === 0 ? (
-          <p>{text.fits(formatBytes(Math.min(limits.maxBufferBytes, limits.maxBindingBytes)))}</p>
+          <p>{fits}</p>
         ) : (
           <>
             <p>{text.tooLarge}</p>
@@ -242,6 +288,7 @@ function Fit({ info, options }: { info: CheckpointInfo; options: LoadOptions }) 
             </ul>
           </>
         )}
+        {onProcessor && !isExport && <p>{text.wasm}</p>}
         {room && <p>{room}</p>}
       </div>
       <Actions

@@ -4,9 +4,9 @@ import { IconFolderOpen, IconListSearch } from "@tabler/icons-react";
 import { useRef, useState } from "react";
 import { parseHubId } from "../../../src/index";
 import { SettingsGroup } from "../../components/SettingsGroup";
+import { droppedFiles, type NamedFile, pickedFiles } from "../../engine/droppedFiles";
 import { cancelLibrary, openOrigin, useLibrary } from "../../stores/libraryStore";
 import { strings } from "../../strings";
-import { droppedFiles } from "./droppedFiles";
 import classes from "./OpenForm.module.css";
 import { addressOf, DEFAULTS, type RoomSearch, SOURCES, type Source } from "./search";
 
@@ -155,7 +155,8 @@ function UrlFields({ search, update, busy }: FieldsProps) {
         event.preventDefault();
         setTried(true);
         // Only a folder has files below it.
-        if (address) void openOrigin({ kind: "url", url: address.endsWith("/") ? address : `${address}/` });
+        const isFile = address?.endsWith("/") || address?.endsWith(".onnx");
+        if (address) void openOrigin({ kind: "url", url: isFile ? address : `${address}/` });
       }}
     >
       <TextInput
@@ -189,8 +190,11 @@ function Look({ disabled }: { disabled: boolean }) {
 function FolderFields({ busy }: { busy: boolean }) {
   const input = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
-  const open = (files: readonly File[], name: string) => {
-    if (files.length > 0 && !busy) void openOrigin({ kind: "files", name: name || text.looseFiles, files: [...files] });
+  const open = (files: readonly NamedFile[]) => {
+    if (files.length === 0 || busy) return;
+    const [folder, rest] = files[0]?.name.split("/", 2) ?? [];
+    const placed = files.map(({ name, file }) => ({ path: name, file }));
+    void openOrigin({ kind: "files", name: rest === undefined || !folder ? text.looseFiles : folder, files: placed });
   };
   return (
     <section
@@ -205,7 +209,7 @@ function FolderFields({ busy }: { busy: boolean }) {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        void droppedFiles(event.dataTransfer).then(({ files, name }) => open(files, name));
+        void droppedFiles(event.dataTransfer).then(({ files }) => open(files));
       }}
     >
       <input
@@ -216,9 +220,9 @@ function FolderFields({ busy }: { busy: boolean }) {
         aria-label={text.choose}
         {...{ webkitdirectory: "" }}
         onChange={(event) => {
-          const files = [...(event.currentTarget.files ?? [])];
+          const { files } = pickedFiles(event.currentTarget.files ?? []);
           event.currentTarget.value = "";
-          open(files, files[0]?.webkitRelativePath.split("/")[0] ?? "");
+          open(files);
         }}
       />
       <Button
