@@ -13,7 +13,7 @@ import { root, runScript, SetupError } from "./lib/script.mjs";
 const ENGINES = ["wgsl", "onnx-wasm", "onnx-webgpu"];
 const TYPES = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm" };
 /** One measurement. */
-const LIMIT_MS = 20 * 60_000;
+const LIMIT_MS = 60 * 60_000;
 
 await runScript(async () => {
   const executablePath = findChromium();
