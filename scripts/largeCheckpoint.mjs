@@ -26,7 +26,9 @@ await runScript(async () => {
   const weights = process.argv[2] ?? "stored";
   const folder = mkdtempSync(join(tmpdir(), "large-checkpoint-"));
   try {
-    const { writeLargeCheckpoint, referenceTokens } = await importTypeScript(join(root, "scripts", "lib", "largeCheckpoint.ts"));
+    const { writeLargeCheckpoint, referenceTokens } = await importTypeScript(
+      join(root, "scripts", "lib", "largeCheckpoint.ts"),
+    );
     const model = join(folder, "qwen3-0.6b-random");
     const bytes = writeLargeCheckpoint(model);
     console.log(`checkpoint: ${(bytes / 1e9).toFixed(2)} GB of weights`);
