@@ -41,7 +41,7 @@ const rootRoute = createRootRoute({
   notFoundComponent: NotFound,
   validateSearch: frameSearchSchema,
   // From room to room the page stays as deep, on the same engine, and inside the page that it stands in.
-  search: { middlewares: [retainSearchParams(["depth", "engine", "embed"])] },
+  search: { middlewares: [retainSearchParams(["depth", "engine", "embed", "hide"])] },
   // Before any room asks for its models.
   beforeLoad: ({ search }) => chooseEngine(search.engine ?? "auto"),
 });

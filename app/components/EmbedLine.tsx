@@ -2,14 +2,14 @@
 import { useLocation } from "@tanstack/react-router";
 import { strings } from "../strings";
 import classes from "./EmbedLine.module.css";
+import { wholeAddress } from "./embed";
 
 export function EmbedLine() {
   // Rendered anew with every change of the address.
   const { href } = useLocation();
-  const whole = `#${href.replace(/([?&])embed=1&?/, "$1").replace(/[?&]$/, "")}`;
   return (
     <footer className={classes.line}>
-      <a href={whole} target="_blank" rel="noreferrer">
+      <a href={`#${wholeAddress(href)}`} target="_blank" rel="noreferrer">
         {strings.embed.open}
       </a>
     </footer>

@@ -3,6 +3,7 @@ import { ActionIcon, Menu } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { strings } from "../strings";
 import { download } from "./download";
+import { useHiddenParts } from "./embed";
 import { csvOf, svgToPng } from "./exportFormats";
 import type { Table } from "./TableTwin";
 
@@ -22,6 +23,7 @@ interface ExportMenuProps {
 }
 
 export function ExportMenu({ name, title, table, svg, canvas, json }: ExportMenuProps) {
+  const hidden = useHiddenParts().has("export");
   const savePng = async () => {
     const source = svg?.();
     const blob = source ? await svgToPng(source) : await canvasToPng(canvas?.());
@@ -32,6 +34,7 @@ export function ExportMenu({ name, title, table, svg, canvas, json }: ExportMenu
     const whole = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     download(`${name}.json`, whole, "application/json");
   };
+  if (hidden) return null;
   return (
     <Menu position="bottom-end">
       <Menu.Target>

@@ -1,4 +1,4 @@
-/** Product name, the engine's line, how deep the page goes, its keys, the colour scheme, and the rooms. */
+/** Product name, the engine's line, how deep the page goes, its keys, and the colour scheme. */
 import { ActionIcon, Tooltip, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { IconMoon, IconSun } from "@tabler/icons-react";
 import { strings } from "../strings";
@@ -6,24 +6,21 @@ import { DepthSwitch } from "./DepthSwitch";
 import { EngineLine } from "./EngineLine";
 import classes from "./Header.module.css";
 import { KeySheet } from "./KeySheet";
-import { RoomNav, useRooms } from "./RoomNav";
+import { useRooms } from "./RoomNav";
 
 export function Header() {
   return (
-    <>
-      <header className={classes.header}>
-        <div className={classes.brand}>
-          <Logo />
-          <span className={classes.name}>{strings.product}</span>
-          <span className={classes.tagline}>{strings.tagline}</span>
-        </div>
-        <EngineLine />
-        <DepthSwitch />
-        <KeySheet rooms={useRooms().length} />
-        <SchemeSwitch />
-      </header>
-      <RoomNav />
-    </>
+    <header className={classes.header}>
+      <div className={classes.brand}>
+        <Logo />
+        <span className={classes.name}>{strings.product}</span>
+        <span className={classes.tagline}>{strings.tagline}</span>
+      </div>
+      <EngineLine />
+      <DepthSwitch />
+      <KeySheet rooms={useRooms().length} />
+      <SchemeSwitch />
+    </header>
   );
 }
 

@@ -1,12 +1,12 @@
 /**
  * Where things stand in every room: its name and purpose, controls left, the picture in the middle, the inspector right.
- * Inside another page (`embed=1`) the picture and the inspector remain.
+ * Inside another page the picture remains, and what that page does not leave out.
  */
 import { VisuallyHidden } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
 import { strings } from "../strings";
-import { useFrameSearch } from "./depth";
+import { useHiddenParts } from "./embed";
 import classes from "./RoomFrame.module.css";
 
 interface RoomFrameProps {
@@ -23,10 +23,11 @@ interface RoomFrameProps {
 
 export function RoomFrame({ title, lead, panel, guide, inspector, children }: RoomFrameProps) {
   useDocumentTitle(`${title} · ${strings.product}`);
-  const { embed } = useFrameSearch();
+  const hidden = useHiddenParts();
+  const left = guide ? <div className={classes.guide}>{guide}</div> : !hidden.has("controls") && panel;
   return (
     <>
-      {embed ? (
+      {hidden.has("intro") ? (
         <VisuallyHidden>
           <h1>{title}</h1>
         </VisuallyHidden>
@@ -36,12 +37,12 @@ export function RoomFrame({ title, lead, panel, guide, inspector, children }: Ro
           <p className={classes.lead}>{lead}</p>
         </section>
       )}
-      <div className={classes.room} data-embed={guide ? undefined : embed}>
-        {guide ? <div className={classes.guide}>{guide}</div> : !embed && panel}
+      <div className={classes.room} data-alone={left ? undefined : true}>
+        {left}
         <main id="main" className={classes.main} tabIndex={-1}>
           {children}
         </main>
-        {inspector}
+        {!hidden.has("inspector") && inspector}
       </div>
     </>
   );

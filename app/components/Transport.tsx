@@ -10,6 +10,7 @@ import {
 } from "@tabler/icons-react";
 import { useKeys } from "../keys";
 import { strings } from "../strings";
+import { useHiddenParts } from "./embed";
 import { type Playback, SPEEDS, type Speed } from "./playback";
 import classes from "./Transport.module.css";
 
@@ -31,9 +32,11 @@ interface TransportProps {
 
 export function Transport({ playback, marks, now }: TransportProps) {
   const { position, length, playing, go, toggle } = playback;
+  const hidden = useHiddenParts().has("playback");
   const next = marks.find(({ at }) => at > position)?.at ?? length;
   const before = marks.findLast(({ at }) => at < position)?.at ?? 0;
   useTransportKeys(playback, before, next);
+  if (hidden) return null;
   return (
     <section className={classes.transport} aria-label={text.label}>
       <div className={classes.buttons}>

@@ -13,6 +13,8 @@ export const frameSearchSchema = z.object({
   engine: z.enum(ENGINE_CHOICES).optional().catch(undefined),
   /** 1: the page stands inside another one, without what leads elsewhere. */
   embed: z.literal(1).optional().catch(undefined),
+  /** Parts that are left out, by name, with commas between (embed.ts). */
+  hide: z.string().max(200).optional().catch(undefined),
 });
 export type FrameSearch = z.infer<typeof frameSearchSchema>;
 

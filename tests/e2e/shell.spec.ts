@@ -286,6 +286,17 @@ test("inside another page the results stay and the way out is there", async ({ p
   await expect(page.getByRole("link", { name: strings.embed.open })).toHaveAttribute("href", "#/dual-system");
   await page.goto("#/dual-system?embed=1&tour=2");
   await expect(chapter(page, 2)).toBeVisible(LONG);
+  // What the embedding page names is left out beside that, in every room.
+  await page.goto("#/bin-packing?step=7&embed=1&hide=playback,export,nonsense");
+  await expect(page.getByRole("region", { name: strings.binPacking.picture.title })).toBeVisible(LONG);
+  await expect(transport(page)).toBeHidden();
+  await expect(page.getByRole("button", { name: /^Save: / })).toHaveCount(0);
+  await expect(page.getByRole("link", { name: strings.embed.open })).toHaveAttribute("href", "#/bin-packing?step=7");
+  await page.goto("#/latent-recursion?hide=header,rooms");
+  await expect(heading(page, strings.rooms.latentRecursion.title)).toBeVisible(LONG);
+  await expect(page.getByRole("banner")).toHaveCount(0);
+  await expect(page.getByRole("navigation", { name: strings.rooms.label })).toHaveCount(0);
+  await expect(page.getByRole("button", { name: strings.latentRecursion.run.start, exact: true })).toBeVisible();
 });
 
 for (const colorScheme of ["light", "dark"] as const) {
