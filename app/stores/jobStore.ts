@@ -9,7 +9,8 @@ export type Job =
   | "batch"
   | "measurement"
   | "kernelTest"
-  | "trial";
+  | "trial"
+  | "weightError";
 
 export interface JobState {
   job?: Job | undefined;

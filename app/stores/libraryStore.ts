@@ -6,6 +6,7 @@ import type { EngineChoice, LoadOutcome, ModelOrigin, ModelSource } from "../../
 import type { EngineProblem } from "../../src/worker/protocol";
 import { RELAY_MODELS, RESEARCH_AGENT, SELF_TEST_AGENT, shippedFiles, shippedModel } from "../models";
 import { besideRooms, engine, onEngineMessage, useEngine } from "./engineStore";
+import { forgetWeightError, measureWeightError } from "./weightErrorStore";
 
 export interface LibraryState {
   phase: "idle" | "opening" | "keeping" | "loading";
@@ -30,6 +31,9 @@ const sources = new Map<string, ModelSource>();
 const names = new Map<string, string>();
 /** Of what was opened last. An access token in it stays in this tab's memory. */
 let lastOrigin: CheckpointOrigin | undefined;
+
+/** Parameters up to which a model is measured, its embedding and what fewer bits cost it, without being asked for. */
+export const SMALL_MODEL = 50_000_000;
 
 export interface LoadOptions {
   weights: Quantization;
@@ -107,6 +111,9 @@ export async function loadOpened({ weights, cache, context, keep, latent }: Load
   }
   sources.set(source.id, source);
   useLibrary.setState({ phase: "idle", loaded: source.id, progress: undefined });
+  forgetWeightError(source.id);
+  const isQuantized = (source.weights ?? "stored") !== "stored";
+  if (isQuantized && info.parameters <= SMALL_MODEL) void measureWeightError(source.id);
 }
 
 /** What a model is called in menus and requests: as it is known, with a number where that name is taken. */

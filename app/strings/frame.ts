@@ -99,6 +99,7 @@ export const frame = {
       measurement: "Packings are being measured.",
       kernelTest: "The kernels are being tested.",
       trial: "A model is being tried.",
+      weightError: "The error of a model in fewer bits is being measured.",
     },
     waits: "The device does one thing at a time.",
     stop: "Stop it",

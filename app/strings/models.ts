@@ -70,7 +70,7 @@ export const models = {
     partlyKept: (bytes: string) => `${bytes} of it are in this browser's store already.`,
     weights: {
       label: "Weights on the device",
-      help: "Smaller formats take less memory and answer a little differently; q4 keeps the embedding and the head in 8 bits.",
+      help: "Smaller formats take less memory and answer a little differently, and how differently is measured below; q4 keeps the embedding and the head in 8 bits.",
       choices: { stored: (stored: string) => `${stored}, as stored`, q8: "q8", q4: "q4" },
     },
     cache: { label: "Key/value cache", help: "f16 halves its memory, at a relative error of about 0.0005" },
@@ -156,6 +156,19 @@ export const models = {
     refresh: "Measure again",
     use: "Use it",
     useHint: "Loaded models can be chosen as System 1 and System 2 in the dual-system run.",
+    error: {
+      measure: (weights: string) => `Measure the error of ${weights}`,
+      again: "Measure the error again",
+      help: "Lets it and the same weights as stored predict 512 tokens of the shipped encyclopedia; both are on the device for so long.",
+      measuring: "Measuring what fewer bits cost…",
+      progress: "How far measuring is",
+      stop: "Stop",
+      found: (
+        weights: string,
+        is: { perplexity: string; stored: string; change: string; agreement: string; tokens: number },
+      ) =>
+        `${weights} against f32, on ${is.tokens} tokens of the shipped encyclopedia: perplexity ${is.perplexity} instead of ${is.stored} (${is.change}), the same best token at ${is.agreement} of them.`,
+    },
     try: {
       title: "Try it",
       model: "Model",

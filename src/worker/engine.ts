@@ -21,6 +21,7 @@ import type {
   KeepOutcome,
   OpenOutcome,
   StoreReport,
+  WeightErrorOutcome,
 } from "./libraryProtocol";
 import { LinkShelf } from "./linkShelf";
 import type { LoadOutcome, LoadRequest } from "./loadProtocol";
@@ -61,6 +62,7 @@ import type {
   TrainingOutcome,
   TrainRequest,
 } from "./trainingProtocol";
+import { measureWeightError } from "./weightError";
 
 /** Where nothing can be kept: outside of browsers. */
 const NO_STORE = new CheckpointStore(async () => {
@@ -166,6 +168,19 @@ export class Engine implements EngineApi {
       const milliseconds = performance.now() - start;
       const { text = "", ids: written = [], promptTokens = 0 } = result ?? {};
       return { status: "finished", text, ids: written, promptTokens, milliseconds } as const;
+    });
+  }
+
+  measureWeights(id: string): Promise<WeightErrorOutcome> {
+    return this.stoppable(async (signal) => {
+      const { model } = this.desk.model(id);
+      const onProgress = (share: number) => this.port?.postMessage({ type: "measuring", share });
+      const error = await measureWeightError(
+        model,
+        (onLoad, work) => this.desk.asStored(id, { signal, onProgress: onLoad }, work),
+        { signal, onProgress },
+      );
+      return { status: "finished", error } as const;
     });
   }
 

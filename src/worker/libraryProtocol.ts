@@ -7,6 +7,7 @@ import type { ModelConfig } from "../checkpoint/config";
 import type { StoredCheckpoint } from "../checkpoint/store";
 import type { EngineProblem } from "./protocol";
 import type { Outcome } from "./trainingProtocol";
+import type { WeightError } from "./weightError";
 
 /** A file of this machine, with its place in the folder that was chosen or dropped. */
 export interface PlacedFile {
@@ -102,6 +103,11 @@ export type ContinueOutcome =
   | { status: "finished"; text: string; ids: number[]; promptTokens: number; milliseconds: number }
   | { status: "failed"; problem: EngineProblem };
 
+export type WeightErrorOutcome =
+  | { status: "finished"; error: WeightError }
+  | { status: "stopped" }
+  | { status: "failed"; problem: EngineProblem };
+
 export interface LibraryApi {
   /** Reads configuration and headers, and says what loading will fetch. A later call ends an earlier one. */
   openCheckpoint(origin: CheckpointOrigin): Promise<OpenOutcome>;
@@ -115,10 +121,14 @@ export interface LibraryApi {
   deleteKept(key: string): Promise<Outcome>;
   /** Writes some greedy tokens, to see that a model works; `stop` ends it with what there is. */
   continueText(request: ContinueRequest): Promise<ContinueOutcome>;
+  /**
+   * What the fewer bits of a loaded model cost on a shipped text, beside the same files as stored, which are loaded once
+   * more for that; messages of type "measuring" tell how far it is, and `stop` ends it.
+   */
+  measureWeights(model: string): Promise<WeightErrorOutcome>;
 }
 
-export interface LibraryMessage {
-  type: "keeping";
-  loadedBytes: number;
-  totalBytes: number;
-}
+export type LibraryMessage =
+  | { type: "keeping"; loadedBytes: number; totalBytes: number }
+  /** Share of the work, 0 to 1. */
+  | { type: "measuring"; share: number };

@@ -116,6 +116,21 @@ describe("the engine that auto means", () => {
     expect(insisting).toMatchObject({ status: "failed", problem: { kind } });
   });
 
+  it("lends a model's files as stored, on its engine, for as long as they are used", async () => {
+    const asked: ModelSource[] = [];
+    const { load, desk, log } = setUp({ onLoad: (_, wanted) => asked.push(wanted) });
+    await load({ models: [source("a", { engine: "onnx-wasm", weights: "q4", latent: true, context: 5 })] });
+    const hooks = { signal: new AbortController().signal, onProgress: () => {} };
+    expect(await desk.asStored("a", hooks, async () => log.at(-1))).toBe("load a onnx-wasm");
+    expect(log.at(-1)).toBe("free a onnx-wasm");
+    expect(asked.at(-1)).toEqual({ ...asked[0], weights: "stored", latent: false });
+    const failing = desk.asStored("a", hooks, () => Promise.reject(new Error("no")));
+    await expect(failing).rejects.toThrow("no");
+    expect(log.filter((entry) => entry.startsWith("free"))).toHaveLength(2);
+    await expect(desk.asStored("b", hooks, async () => 1)).rejects.toThrow("the model b is not loaded");
+    expect(desk.loadedModels().map(({ info }) => info.weights)).toEqual(["q4"]);
+  });
+
   it("is the processor's where a shader of the self-test is refused", async () => {
     const refuse = (engine: Engine) => {
       if (engine === "wgsl") throw new GpuFailure("shader x does not compile");

@@ -142,6 +142,29 @@ export class ModelDesk {
     return loaded;
   }
 
+  /**
+   * The files of a loaded model once more on its engine, as stored and for text, for as long as `work` takes.
+   * @param onProgress told the share of its weights that is there, 0 to 1
+   * @throws EngineError when it is not loaded; what loading and `work` throw
+   */
+  async asStored<T>(
+    id: string,
+    { signal, onProgress }: { signal: AbortSignal; onProgress(share: number): void },
+    work: (model: LanguageModel) => Promise<T>,
+  ): Promise<T> {
+    const entry = this.models.get(id);
+    if (!entry) throw new EngineError("engineFailed", `the model ${id} is not loaded`);
+    const device = await this.opened(entry.info.engine);
+    const tell = (loadedBytes: number, totalBytes: number) => onProgress(totalBytes > 0 ? loadedBytes / totalBytes : 0);
+    const hooks = { signal, fetchFile: meteredFetch(tell), onProgress: tell, shelf: this.shelf };
+    const loaded = await device.load({ ...entry.source, weights: "stored", latent: false }, hooks);
+    try {
+      return await work(loaded.model);
+    } finally {
+      loaded.dispose();
+    }
+  }
+
   /** All that is loaded. */
   loadedModels(): LoadedModel[] {
     return [...this.models.values()];

@@ -219,6 +219,11 @@ test("a folder behind an address is loaded in 4 bits without being kept, and wri
   await opened(page, name).getByRole("switch", { name: text.checkpoint.keep.label }).click();
   await load(page, name);
   await expect(loadedModels(page)).toContainText("q4");
+  // What that costs is measured by itself, models of this size being quick.
+  await expect(loadedModels(page)).toContainText(
+    /q4 against f32, on 5\d\d tokens of the shipped encyclopedia: perplexity [\d.,]+ instead of [\d.,]+ \([+−][\d.]+%\), the same best token at [\d.]+% of them/,
+    { timeout: LONG_MS },
+  );
   await expect(stored(page)).toContainText(text.store.none);
   const trial = region(page, text.loaded.try.title);
   await trial.getByRole("button", { name: text.loaded.try.go }).click();

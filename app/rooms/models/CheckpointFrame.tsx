@@ -25,6 +25,7 @@ import {
   type LoadOptions,
   loadOpened,
   openGraph,
+  SMALL_MODEL,
   useLibrary,
 } from "../../stores/libraryStore";
 import { strings } from "../../strings";
@@ -34,8 +35,6 @@ import { MemoryBar } from "./MemoryBar";
 
 const text = strings.models.checkpoint;
 
-/** Embeddings of more parameters than this take long to be measured. */
-const SMALL_MODEL = 50_000_000;
 const FIRST_CONTEXT = 4096;
 
 export function CheckpointFrame({ info }: { info: CheckpointInfo }) {

@@ -15,6 +15,7 @@ import { strings } from "../../strings";
 import classes from "./LoadedModels.module.css";
 import { MemoryBar } from "./MemoryBar";
 import { TryIt } from "./TryIt";
+import { WeightErrorLine } from "./WeightErrorLine";
 
 const text = strings.models.loaded;
 
@@ -87,6 +88,7 @@ export function LoadedModels() {
                 bytes={of.get(model.id) ?? { weights: model.liveBytes, keyValueCache: 0, activations: 0 }}
                 scale={largest}
               />
+              <WeightErrorLine model={model} />
             </li>
           ))}
         </ul>
