@@ -43,7 +43,10 @@ export type LatentStep =
     };
 
 /** As `UnrollOptions`, without what concerns training. */
-export type LatentLoopOptions = Pick<UnrollOptions, "rounds" | "latentSteps" | "order">;
+export interface LatentLoopOptions extends Pick<UnrollOptions, "rounds" | "latentSteps" | "order"> {
+  /** May end a step that takes long, which then throws the signal's reason. */
+  signal?: AbortSignal;
+}
 
 export interface LatentEngine {
   /** The loop; ending it early gives everything back. */

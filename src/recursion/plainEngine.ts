@@ -53,7 +53,7 @@ export function plainEngine(batch: PlainBatch): LatentEngine {
   };
 
   return {
-    async *steps({ rounds, latentSteps, order }): AsyncGenerator<LatentStep, void, void> {
+    async *steps({ rounds, latentSteps, order, signal }): AsyncGenerator<LatentStep, void, void> {
       /** By edge, for each question [latentSteps, width]. */
       const sent = new Map<number, Float32Array[]>();
       for (const turn of planTurns(pattern, rounds)) {
@@ -72,11 +72,15 @@ export function plainEngine(batch: PlainBatch): LatentEngine {
         // The last thought is sent, not read.
         const reading = await language.read(
           rows.map((embeddings) => ({ embeddings })),
-          { room: latentSteps - 1 },
+          { room: latentSteps - 1, ...(signal && { signal }) },
         );
         try {
           for (let step = 0, { newest } = reading; step < latentSteps; step++) {
-            if (step > 0) newest = await reading.append(thoughts.map((own) => own[step - 1] as Float32Array));
+            if (step > 0)
+              newest = await reading.append(
+                thoughts.map((own) => own[step - 1] as Float32Array),
+                signal,
+              );
             const { hidden, logits } = newest;
             const next = split(innerLink.apply(joined(hidden)), hiddenSize);
             next.forEach((thought, question) => {

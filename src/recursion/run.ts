@@ -156,9 +156,9 @@ class Run {
   }
 
   private async passLatents(): Promise<void> {
-    const { rounds, latentSteps, order, peeks, tools } = this.options;
+    const { rounds, latentSteps, order, peeks, tools, signal } = this.options;
     const { meter, engine, batch } = this;
-    const steps = engine.steps({ rounds, latentSteps, ...(order && { order }) });
+    const steps = engine.steps({ rounds, latentSteps, ...(order && { order }), ...(signal && { signal }) });
     let lengths: number[] = [];
     try {
       for (;;) {

@@ -144,6 +144,40 @@ describe("random agents", () => {
     }
   });
 
+  it("stop in the middle of a prompt, and give back what they had read", async () => {
+    const made = makeSystem(tape, models, sequentialPattern());
+    try {
+      const plain = await plainOf(made);
+      const questions = makeQuestions(made.system.pattern, 2);
+      const options: RecursionOptions = { passing: "latent", rounds: 2, latentSteps: 3 };
+      // What every run needs stays with the models.
+      await runPlainRecursion(plain, questions, options);
+      const liveBytes = () => plain.agents.map(({ model }) => model.language.liveBytes);
+      const before = liveBytes();
+      const controller = new AbortController();
+      const signals: unknown[] = [];
+      const agents = plain.agents.map((agent) => {
+        const real = agent.model.language;
+        const language: typeof real = Object.assign(Object.create(real) as typeof real, {
+          read: (...[inputs, options]: Parameters<typeof real.read>) => {
+            signals.push(options.signal);
+            // The second agent's prompt is not read to its end.
+            if (signals.length === 2) controller.abort();
+            return real.read(inputs, options);
+          },
+        });
+        return { ...agent, model: { ...agent.model, language } };
+      });
+      const { signal } = controller;
+      const result = await runPlainRecursion({ ...plain, agents }, questions, { ...options, signal });
+      expect(result.reason).toBe("stopped");
+      expect(signals).toEqual([signal, signal]);
+      expect(liveBytes()).toEqual(before);
+    } finally {
+      made.dispose();
+    }
+  });
+
   it("refuse links that need the tape, by name", async () => {
     const made = makeSystem(tape, models, sequentialPattern());
     try {
