@@ -175,6 +175,8 @@ export const models = {
       prompt: "A text to go on with",
       first: "Once upon a time",
       chat: "As a message of a chat",
+      thinking: "Thinking first",
+      thinkingHelp: "The switch of chat templates that have one, as Qwen3's; other templates do not notice it",
       go: "Continue by 24 tokens",
       stop: "Stop",
       wrote: "What it wrote",

@@ -1,7 +1,16 @@
 /** Number formats against definitions of their own: every code of 16 bits, neighbours, ties, and typed arrays. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeBf16, decodeF16, decodeTensor, decodeTensorF32, encodeBf16, encodeF16, encodeTensor } from "./dtype";
+import {
+  decodeBf16,
+  decodeF16,
+  decodeTensor,
+  decodeTensorF32,
+  encodeBf16,
+  encodeF16,
+  encodeTensor,
+  firstNotFinite,
+} from "./dtype";
 
 const codes = Array.from({ length: 65536 }, (_, code) => code);
 
@@ -109,4 +118,24 @@ describe("tensors", () => {
       expect([...decodeTensorF32(dtype, every)]).toEqual([...decodeTensor(dtype, every)]);
     }
   });
+});
+
+describe("firstNotFinite", () => {
+  it.each(["F32", "BF16", "F16"] as const)(
+    "finds every kind at every place, and nothing in sound values: %s",
+    (dtype) => {
+      for (const length of [0, 1, 2, 3, 6, 7]) {
+        const sound = Array.from({ length }, (_, i) => (i % 2 === 0 ? -1 : 1) * 10 ** (i - 3));
+        expect(firstNotFinite(dtype, encodeTensor(dtype, sound))).toBeUndefined();
+        for (let place = 0; place < length; place++) {
+          for (const bad of [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN]) {
+            const values = sound.with(place, bad);
+            expect(firstNotFinite(dtype, encodeTensor(dtype, values)), `${bad} at ${place} of ${length}`).toBe(place);
+          }
+        }
+      }
+      const largest = { F32: 3.4e38, BF16: 3.38e38, F16: 65504 }[dtype];
+      expect(firstNotFinite(dtype, encodeTensor(dtype, [largest, -largest, 0]))).toBeUndefined();
+    },
+  );
 });

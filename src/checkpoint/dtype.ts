@@ -108,6 +108,28 @@ export function decodeTensorF32(dtype: TensorDtype, bytes: Uint8Array): Float32A
   return new Float32Array(bits.buffer);
 }
 
+/**
+ * Index of the first value that is infinite or no number. One of them spoils every logit, and kernels may assume that
+ * there are none; a conversion to f16 that overflowed leaves them behind.
+ * @param bytes little-endian, aligned to the elements
+ */
+export function firstNotFinite(dtype: TensorDtype, bytes: Uint8Array): number | undefined {
+  const words = Math.floor(bytes.byteLength / 4);
+  const view = new Uint32Array(bytes.buffer, bytes.byteOffset, words);
+  // Exponents of nothing but ones; of half a word each where a word holds two values.
+  const exponent = { F32: 0x7f800000, BF16: 0x7f800000, F16: 0x7c000000 }[dtype];
+  const lower = exponent >>> 16;
+  const isSound =
+    dtype === "F32"
+      ? (word: number) => (word & exponent) !== exponent
+      : (word: number) => (word & exponent) !== exponent && (word & lower) !== lower;
+  let at = 0;
+  while (at < words && isSound(view[at]!)) at++;
+  const values = decodeTensorF32(dtype, bytes.subarray(at * 4, Math.min(bytes.byteLength, at * 4 + 4)));
+  const within = values.findIndex((value) => !Number.isFinite(value));
+  return within < 0 ? undefined : (at * 4) / BYTES_PER_ELEMENT[dtype] + within;
+}
+
 /** Little-endian bytes of values in a stored format. */
 export function encodeTensor(dtype: TensorDtype, values: ArrayLike<number>): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(values.length * BYTES_PER_ELEMENT[dtype]);

@@ -1,7 +1,7 @@
 /** Opening whole checkpoints: what is accepted, and that every refusal names the source and the tensor or file. */
 import { describe, expect, it } from "vitest";
 import { type ModelConfig, parseConfig } from "./config";
-import { decodeTensor } from "./dtype";
+import { decodeTensor, encodeTensor } from "./dtype";
 import { openCheckpoint } from "./load";
 import { randomCheckpoint, randomCheckpointFiles } from "./randomCheckpoint";
 import { readSafetensorsHeader, type SafetensorsTensor, writeSafetensors } from "./safetensors";
@@ -69,10 +69,33 @@ describe("openCheckpoint", () => {
 
   it("hands out aligned bytes even from a file that does not align its tensors", async () => {
     const files = await edited(randomCheckpointFiles(config), (tensors) =>
-      tensors.map((tensor, i) => (i === 1 ? { ...tensor, dtype: "F16", bytes: tensor.bytes.slice(0, 16) } : tensor)),
+      tensors.map((tensor, i) =>
+        i === 1
+          ? { ...tensor, dtype: "F16", bytes: encodeTensor("F16", new Array(tensor.bytes.length / 4).fill(1)) }
+          : tensor,
+      ),
     );
     for (const tensor of (await open(files)).tensors.values()) {
       expect((await tensor.read()).byteOffset % 4).toBe(0);
+    }
+  });
+
+  it("refuses infinities and NaNs by tensor and place, as an overflow in f16 leaves them", async () => {
+    for (const dtype of ["F16", "BF16", "F32"] as const) {
+      const files = await edited(randomCheckpointFiles(config, { dtype }), (tensors) =>
+        tensors.map((tensor) => {
+          if (!tensor.name.endsWith("layers.1.mlp.up_proj.weight")) return tensor;
+          const bytes = tensor.bytes.slice();
+          bytes.set(encodeTensor(dtype, [Number.NEGATIVE_INFINITY]), 3 * (dtype === "F32" ? 4 : 2));
+          return { ...tensor, bytes };
+        }),
+      );
+      const { tensors } = await open(files);
+      const name = "model.layers.1.mlp.up_proj.weight";
+      await expect(tensors.get(name)?.read()).rejects.toThrow(
+        `the model: model.safetensors: tensor "${name}" is damaged: value 3 is infinite or not a number`,
+      );
+      await tensors.get("model.norm.weight")?.read();
     }
   });
 

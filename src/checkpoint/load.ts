@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint";
 import { expectedTensors, type ModelConfig, parseConfig } from "./config";
+import { firstNotFinite } from "./dtype";
 import { CheckpointError, missingFile } from "./errors";
 import { readSafetensorsHeader, type SafetensorsEntry } from "./safetensors";
 
@@ -176,7 +177,14 @@ function tensorOf(source: CheckpointSource, { name, dtype, shape, file, start, e
         );
       }
       // Files need not align tensors, but typed-array views need it.
-      return bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+      const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
+      const index = firstNotFinite(dtype, aligned);
+      if (index !== undefined) {
+        throw new CheckpointError(
+          `${source.label}: ${file}: tensor "${name}" is damaged: value ${index} is infinite or not a number`,
+        );
+      }
+      return aligned;
     },
   };
 }

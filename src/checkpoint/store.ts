@@ -137,7 +137,8 @@ export class CheckpointStore {
 
   async remove(key: string): Promise<void> {
     if (this.busy.has(key)) throw new CheckpointError(`${key}: it is being copied; cancel that first`);
-    await (await this.open()).remove(key);
+    const root = await this.open();
+    await stored(key, "the folder", () => root.remove(key));
   }
 
   private async copyAll(
@@ -148,7 +149,8 @@ export class CheckpointStore {
   ): Promise<void> {
     const root = await this.open();
     const before = await root.folder(key);
-    if (!sameFiles((await manifestOf(before))?.files ?? [], files)) await root.remove(key);
+    const isOther = !sameFiles((await manifestOf(before))?.files ?? [], files);
+    if (isOther) await stored(name, "the folder", () => root.remove(key));
     const folder = await root.folder(key);
     const manifest: Manifest = {
       format: 1,
@@ -256,7 +258,7 @@ async function stored<T>(label: string, file: string, work: () => Promise<T>): P
       throw new CheckpointError(text, { cause: error });
     }
     if (name === "NoModificationAllowedError") {
-      throw new CheckpointError(`${label}: ${file}: another tab is writing this file`, { cause: error });
+      throw new CheckpointError(`${label}: ${file}: another tab is using it`, { cause: error });
     }
     if (error instanceof CheckpointError || name === "AbortError") throw error;
     throw new CheckpointError(`${label}: ${file}: ${message}`, { cause: error });

@@ -77,6 +77,36 @@ describe("urlSource", () => {
     ]);
   });
 
+  it.each([
+    ['"abc"', 'W/"abc"'],
+    ['"abc"', '"abc-gzip"'],
+    ['W/"abc"', 'W/"abc;br"'],
+  ])("takes a compressed answer for the same content: %s and %s", async (plain, compressed) => {
+    behave = (request, response) => {
+      response.setHeader("ETag", request.headers.range ? plain : compressed);
+      good(bytes)(request, response);
+    };
+    const source = urlSource(base, { wholeFileBytes: 0 });
+    expect(await source.size("a")).toBe(1000);
+    expect(await streamed(source, "a")).toEqual(bytes);
+    expect(await source.range("a", 5, 9)).toEqual(bytes.slice(5, 9));
+  });
+
+  it("notices another content of the same size between two parts", async () => {
+    let tag = '"1"';
+    behave = (request, response) => {
+      response.setHeader("ETag", tag);
+      good(bytes)(request, response);
+    };
+    const source = urlSource(base, { wholeFileBytes: 0 });
+    await source.range("a", 0, 9);
+    tag = '"2"';
+    await expect(source.range("a", 9, 20)).rejects.toThrow("a changed on the server while it was read");
+    await expect(source.stream?.("a")).rejects.toThrow("a changed on the server while it was read");
+    // Who opens it anew gets the new one.
+    expect(await urlSource(base, { wholeFileBytes: 0 }).range("a", 9, 20)).toEqual(bytes.slice(9, 20));
+  });
+
   it("asks for nothing that a known folder does not hold", async () => {
     behave = good(bytes);
     const source = urlSource(base, { files: ["a.json"] });

@@ -60,8 +60,13 @@ export function urlSource(
       await response.body?.cancel();
       throw new CheckpointError(`${label}: ${name}: the server answered ${response.status} ${response.statusText}`);
     }
-    const version = response.headers.get("ETag");
-    if (response.ok && version) {
+    const version = contentTag(response);
+    const known = versions.get(name);
+    if (response.ok && version !== undefined) {
+      if (known !== undefined && known !== version) {
+        await response.body?.cancel();
+        throw new CheckpointError(`${label}: ${name} changed on the server while it was read`);
+      }
       versions.set(name, version);
     }
     return response;
@@ -170,14 +175,9 @@ export function urlSource(
     if (bytes) {
       return new Blob([bytes as Uint8Array<ArrayBuffer>]).stream();
     }
-    const known = versions.get(name);
     const response = await request(name, {}, signal);
     if (!response?.body) {
       throw missing(name);
-    }
-    if (known !== undefined && versions.get(name) !== known) {
-      await response.body.cancel();
-      throw new CheckpointError(`${label}: ${name} changed on the server while it was read`);
     }
     const wanted = sizes.get(name) ?? contentLength(response);
     let arrived = 0;
@@ -315,6 +315,15 @@ export function urlSource(
 }
 
 const SENT_A_PAGE = "the server sent a web page instead of the file";
+
+/**
+ * What the ETag says of the content. Servers that compress on the fly make it weak, or append the encoding's name, for
+ * whole files and not for ranges (nginx, Apache: https://httpd.apache.org/docs/2.4/mod/mod_deflate.html).
+ */
+function contentTag({ headers }: Response): string | undefined {
+  const tag = headers.get("ETag");
+  return tag?.replace(/^W\//, "").replace(/[-;]{1,2}(?:gzip|br|zstd|deflate)"$/, '"');
+}
 
 /** Bytes of the whole file; of a compressed body the length is another. */
 function contentLength(response: Response): number | undefined {

@@ -288,3 +288,19 @@ describe("problems", () => {
     expect(problem.detail).toContain(error instanceof Error ? error.message : error);
   });
 });
+
+describe("continueText", () => {
+  it("reads a text as it is, or as a chat with the template's own thinking, with it or without", async () => {
+    const model = scriptedModel(() => "more");
+    const { engine } = setUp(model);
+    await engine.load(load("a"));
+    const ask = { model: "a", prompt: "Hello", maxTokens: 4 };
+    expect(await engine.continueText({ ...ask, chat: false })).toMatchObject({ status: "finished", text: "more" });
+    for (const thinking of [undefined, true, false]) {
+      await engine.continueText({ ...ask, chat: true, ...(thinking !== undefined && { thinking }) });
+    }
+    const chat = "<user>Hello\n<assistant>";
+    expect(model.batches.flat()).toEqual(["Hello", chat, chat, `${chat}<think></think>`]);
+    expect(await engine.continueText({ ...ask, model: "b", chat: false })).toMatchObject({ status: "failed" });
+  });
+});

@@ -157,11 +157,12 @@ export class Engine implements EngineApi {
     return this.done(() => this.library.remove(key));
   }
 
-  continueText({ model: id, prompt, chat, maxTokens }: ContinueRequest): Promise<ContinueOutcome> {
+  continueText({ model: id, prompt, chat, thinking, maxTokens }: ContinueRequest): Promise<ContinueOutcome> {
     return this.job(undefined, async (signal) => {
       const { model } = this.desk.model(id);
       const { tokenizer, config } = model;
-      const ids = tokenizer.encode(chat ? tokenizer.renderChat([{ role: "user", content: prompt }]) : prompt);
+      const options = thinking === undefined ? {} : { enableThinking: thinking };
+      const ids = tokenizer.encode(chat ? tokenizer.renderChat([{ role: "user", content: prompt }], options) : prompt);
       const start = performance.now();
       const room = Math.max(0, Math.min(maxTokens, config.maxPositions - ids.length));
       const [result] = await model.generate([{ input: { ids }, maxTokens: room }], { signal });

@@ -96,6 +96,8 @@ export interface ContinueRequest {
   prompt: string;
   /** Whether the prompt is a user's message in the model's own chat template, or the beginning of a text. */
   chat: boolean;
+  /** Of a chat: whether the model thinks first, where its template has a switch for that, as Qwen3's. Default: its own. */
+  thinking?: boolean;
   maxTokens: number;
 }
 

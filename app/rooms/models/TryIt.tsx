@@ -21,6 +21,7 @@ export function TryIt() {
   const [wanted, setWanted] = useState<string>();
   const [prompt, setPrompt] = useState<string>(text.first);
   const [chat, setChat] = useState(false);
+  const [thinking, setThinking] = useState(true);
   const [outcome, setOutcome] = useState<ContinueOutcome>();
   const model = models.find(({ id }) => id === wanted) ?? models.at(-1);
   if (!model) return null;
@@ -28,7 +29,7 @@ export function TryIt() {
   const go = async () => {
     if (!takeEngine("trial", stop)) return;
     setOutcome(undefined);
-    const request = { model: model.id, prompt, chat, maxTokens: TOKENS };
+    const request = { model: model.id, prompt, chat, thinking, maxTokens: TOKENS };
     setOutcome(
       await engine()
         .continueText(request)
@@ -76,6 +77,14 @@ export function TryIt() {
           checked={chat}
           disabled={running}
           onChange={(event) => setChat(event.currentTarget.checked)}
+        />
+        <Switch
+          size="xs"
+          label={text.thinking}
+          title={text.thinkingHelp}
+          checked={thinking}
+          disabled={running || !chat}
+          onChange={(event) => setThinking(event.currentTarget.checked)}
         />
       </div>
       {outcome?.status === "finished" && (
