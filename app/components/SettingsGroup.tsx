@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconChevronDown } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { strings } from "../strings";
-import { useDepth } from "./depth";
+import { useInLab } from "./depth";
 import classes from "./SettingsGroup.module.css";
 
 const text = strings.settings;
@@ -21,7 +21,7 @@ interface SettingsGroupProps {
 export function SettingsGroup({ title, changed, disabled, onReset, children }: SettingsGroupProps) {
   const [open, { toggle }] = useDisclosure(changed > 0);
   // What a link changed is shown to everyone; the rest is for those who came to change it.
-  if (useDepth().depth === "learn" && changed === 0) return null;
+  if (!useInLab() && changed === 0) return null;
   return (
     <div>
       <button type="button" className={classes.toggle} aria-expanded={open} onClick={toggle}>

@@ -33,6 +33,11 @@ export function useFrameSearch(): FrameSearch {
   return useSearch({ strict: false });
 }
 
+/** Whether everything is shown. */
+export function useInLab(): boolean {
+  return useDepth().depth === "lab";
+}
+
 export function useDepth(): { depth: Depth; setDepth: (depth: Depth) => void } {
   const { depth } = useFrameSearch();
   const navigate = useNavigate();

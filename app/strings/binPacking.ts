@@ -15,6 +15,7 @@ export const binPacking = {
   },
 
   panel: {
+    more: "own lists, how documents are drawn, proven bounds, what System 1 pays, times measured with the engine",
     label: "Documents and bins",
     presets: "Documents",
     mixed: { name: "Mixed sizes", hint: "Drawn at random, every size equally likely" },

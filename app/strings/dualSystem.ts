@@ -8,6 +8,7 @@ export const dualSystem = {
   },
 
   ask: {
+    more: "corpora and own documents, tools, settings of the run, runs from files, batches of questions",
     label: "Ask",
     question: "Question",
     placeholder: "Where was … born?",

@@ -26,6 +26,8 @@ export const frame = {
       learn: "Learn: few controls, and a tour of the idea. Lab shows every control.",
       lab: "Lab: every control. Learn shows few, and a tour of the idea.",
     },
+    adds: (what: string) => `Lab adds ${what}.`,
+    toLab: "Show everything",
   },
 
   embed: { open: "Open in Twinloop" },

@@ -7,6 +7,8 @@ export const latentRecursion = {
     end: "instead of words: what an inner link makes of a hidden state, carried over by an outer link. Only the last agent of the last round writes text.",
   },
 
+  more: "own chains, latent steps, other links, cosines, lengths, the logit lens, runs as files",
+
   question: {
     label: "Question",
     chain: "The chain to follow",

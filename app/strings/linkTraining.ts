@@ -180,6 +180,7 @@ export const linkTraining = {
   },
 
   settings: {
+    adds: "recipes, every setting, gradient norms and learning rates, links as files",
     stage: "Settings of",
     stages: { inner: "inner links", outer: "outer links" },
     more: "More",

@@ -237,6 +237,32 @@ test("Learn and Lab are remembered", async ({ page }) => {
   await expect(page.getByRole("button", { name: strings.settings.title })).toBeVisible(LONG);
 });
 
+test("Learn leaves to Lab what a class does not need, keeps what a link changed, and says so", async ({ page }) => {
+  const { binPacking: packing, latentRecursion: recursion, linkTraining: training } = strings;
+  const region = (name: string) => page.getByRole("region", { name, exact: true });
+  await page.goto("#/bin-packing?depth=learn&longest=300");
+  await expect(region(packing.figures.title)).toBeVisible(LONG);
+  await expect(region(packing.bounds.title)).toBeHidden();
+  await expect(page.getByRole("checkbox")).toHaveCount(0);
+  await expect(page.getByRole("textbox", { name: packing.panel.longest })).toHaveValue("300");
+  await page.getByRole("button", { name: strings.depth.toLab }).click();
+  await expect(page).toHaveURL(/depth=lab/);
+  await expect(region(packing.bounds.title)).toBeVisible();
+  await expect(page.getByRole("checkbox").first()).toBeVisible();
+
+  await page.goto("#/latent-recursion?depth=learn");
+  await expect(region(recursion.map.title)).toBeVisible(LONG);
+  await expect(region(recursion.lens.title)).toBeHidden();
+  await expect(page.getByRole("textbox", { name: recursion.run.steps })).toHaveCount(0);
+  await page.goto("#/latent-recursion?depth=learn&steps=6&inner=zero");
+  await expect(page.getByRole("textbox", { name: recursion.run.steps })).toHaveValue("6", LONG);
+  await expect(page.getByRole("combobox", { name: recursion.links.inner })).toHaveValue("zero");
+
+  await page.goto('#/link-training?depth=learn&inner={"seed":9}');
+  await expect(page.getByRole("textbox", { name: training.settings.seed.label })).toHaveValue("9", LONG);
+  await expect(page.getByRole("textbox", { name: training.settings.batch.label })).toHaveCount(0);
+});
+
 test("a run is saved in every form, opened again, and a bad file is refused by its field", async ({ page }) => {
   await page.goto("#/dual-system?system1=false&depth=lab");
   await expect(picture(page)).toBeVisible(LONG);

@@ -5,6 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { bestPacking, martelloTothLowerBound, type StudyOptions } from "../../../src/index";
 import { ErrorCard } from "../../components/ErrorCard";
+import { LabOnly } from "../../components/LabOnly";
 import { LaneMark } from "../../components/LaneMark";
 import { usePlayback } from "../../components/playback";
 import { RoomFrame } from "../../components/RoomFrame";
@@ -173,9 +174,11 @@ function Packed({ documents, capacity, search, pool, update, resets }: PackedPro
           document.getElementById("main")?.scrollIntoView({ block: "start" });
         }}
       />
-      <Bounds {...{ lengths, capacity, bound, best, tracks }} />
-      <System1Cost tracks={tracks} capacity={capacity} />
-      <MeasurePanel lengths={lengths} capacity={capacity} algorithms={algorithms} />
+      <LabOnly>
+        <Bounds {...{ lengths, capacity, bound, best, tracks }} />
+        <System1Cost tracks={tracks} capacity={capacity} />
+        <MeasurePanel lengths={lengths} capacity={capacity} algorithms={algorithms} />
+      </LabOnly>
       <div className={classes.transport}>
         <Transport playback={playback} marks={marks} now={now} />
       </div>

@@ -2,6 +2,8 @@
 import { Button, Checkbox, Kbd, NumberInput, SegmentedControl, Slider } from "@mantine/core";
 import { IconArrowBackUp, IconDice5 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { useInLab } from "../../components/depth";
+import { LabOnly } from "../../components/LabOnly";
 import { Panel } from "../../components/Panel";
 import { NumberField } from "../../components/SettingsGroup";
 import { formatCount } from "../../format";
@@ -12,6 +14,7 @@ import { OwnList } from "./OwnList";
 import {
   ALGORITHM_ORDER,
   countOf,
+  DEFAULTS,
   FRESH,
   GRAINS,
   type Grain,
@@ -42,7 +45,7 @@ export function ControlPanel(props: ControlPanelProps) {
   const { search, onNewSeed, onReset } = props;
   const seed = seedOf(search);
   return (
-    <Panel label={text.label}>
+    <Panel label={text.label} more={text.more}>
       <div>
         <h2 className={classes.heading}>{text.presets}</h2>
         <Presets {...props} />
@@ -58,7 +61,9 @@ export function ControlPanel(props: ControlPanelProps) {
         </div>
       </div>
       <Capacity {...props} />
-      <Algorithms {...props} />
+      <LabOnly changed={search.algorithms !== DEFAULTS.algorithms || search.grain !== DEFAULTS.grain}>
+        <Algorithms {...props} />
+      </LabOnly>
       <p className={classes.keys}>
         {text.keys.map(([key, action]) => (
           <span key={key}>
@@ -72,6 +77,7 @@ export function ControlPanel(props: ControlPanelProps) {
 
 function Presets({ search, update }: ControlPanelProps) {
   const run = useLastRun();
+  const inLab = useInLab();
   const open = (preset: Preset) => {
     const items = preset === "run" && run ? writeSizes(run.documents.map(({ tokens }) => tokens)) : undefined;
     update({
@@ -84,7 +90,7 @@ function Presets({ search, update }: ControlPanelProps) {
   };
   return (
     <ul className={classes.presets}>
-      {PRESETS.map((preset) => (
+      {PRESETS.filter((preset) => inLab || preset !== "own" || search.preset === preset).map((preset) => (
         <li key={preset}>
           <button
             type="button"
@@ -110,6 +116,7 @@ function Presets({ search, update }: ControlPanelProps) {
 /** What can be set about the documents of the preset at hand. */
 function DrawSettings({ search, update }: ControlPanelProps) {
   const { preset } = search;
+  const inLab = useInLab();
   const field = (key: "count" | "shortest" | "longest" | "world", value: number, [label, help]: [string, string]) => (
     <NumberField
       key={key}
@@ -127,6 +134,9 @@ function DrawSettings({ search, update }: ControlPanelProps) {
     );
   }
   if (preset !== "mixed" && preset !== "articles") return null;
+  const { count, shortest, longest, world } = search;
+  const isDrawnAnew = shortest !== DEFAULTS.shortest || longest !== DEFAULTS.longest || world !== DEFAULTS.world;
+  if (!inLab && count === undefined && !isDrawnAnew) return null;
   return (
     <div className={classes.fields}>
       {field("count", countOf(search), [text.count, text.countHelp])}

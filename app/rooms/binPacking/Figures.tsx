@@ -6,6 +6,7 @@ import {
   type PackingFigures,
   sumLowerBound,
 } from "../../../src/index";
+import { useInLab } from "../../components/depth";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
 import { formatCount, formatPercent } from "../../format";
@@ -26,6 +27,7 @@ interface FiguresProps {
 }
 
 export function Figures({ tracks, lengths, capacity, best, hand }: FiguresProps) {
+  const inLab = useInLab();
   const own = hand && handFigures(hand, lengths, capacity);
   const head = [
     text.algorithm,
@@ -65,10 +67,17 @@ export function Figures({ tracks, lengths, capacity, best, hand }: FiguresProps)
         />
       }
     >
-      <NumberTable caption={text.caption} head={head} rows={rows} />
+      <NumberTable
+        caption={text.caption}
+        head={inLab ? head : learned(head)}
+        rows={inLab ? rows : rows.map((row) => ({ ...row, cells: learned(row.cells) }))}
+      />
     </Frame>
   );
 }
+
+/** The columns that say why fewer bins are better: name, bins, more than needed, how full, the longest. */
+const learned = (cells: readonly string[]): string[] => cells.filter((_, i) => [0, 1, 2, 3, 6].includes(i));
 
 export function nameOf(algorithm: PackingAlgorithm): string {
   return strings.binPacking.algorithms[algorithm].name;

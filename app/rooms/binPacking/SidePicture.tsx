@@ -1,11 +1,11 @@
 /** The main picture: the queue, and all algorithms under each other at the same scale at one moment. */
 import { Button } from "@mantine/core";
-import { useElementSize } from "@mantine/hooks";
 import { useMemo, useRef, useState } from "react";
 import type { BestPacking } from "../../../src/index";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
 import { type Table, TableTwin } from "../../components/TableTwin";
+import { useWidth } from "../../components/useWidth";
 import { formatCount, formatPlural } from "../../format";
 import { strings } from "../../strings";
 import type { PackedDocument } from "./documents";
@@ -34,7 +34,8 @@ export function SidePicture(props: SidePictureProps) {
   const { documents, lengths, capacity, best, tracks, moment, chosen, onChoose } = props;
   const bound = best.lowerBound;
   const list = useRef<HTMLUListElement>(null);
-  const { ref: box, width } = useElementSize<HTMLDivElement>();
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
   const [over, setOver] = useState<number>();
   const pointed = over ?? chosen;
   const states = useMemo(() => tracks.map((track) => stateAt(track, moment)), [tracks, moment]);

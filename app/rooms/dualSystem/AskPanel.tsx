@@ -3,7 +3,7 @@ import { Button, Kbd } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import type { QuestionSummary } from "../../../src/worker/protocol";
-import { useDepth } from "../../components/depth";
+import { useInLab } from "../../components/depth";
 import { GrowingText } from "../../components/GrowingText";
 import { Panel } from "../../components/Panel";
 import { stop, useRun } from "../../stores/runStore";
@@ -31,9 +31,9 @@ interface AskPanelProps {
 }
 
 export function AskPanel({ search, update, question, busy, onAsk }: AskPanelProps) {
-  const inLab = useDepth().depth === "lab";
+  const inLab = useInLab();
   return (
-    <Panel label={text.label}>
+    <Panel label={text.label} more={text.more}>
       {!inLab && <TourCard update={update} />}
       <QuestionForm question={question} update={update} busy={busy} onAsk={onAsk} />
       {(inLab || search.corpus !== DEFAULTS.corpus) && <CorpusPanel search={search} update={update} disabled={busy} />}

@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useEffect } from "react";
 import type { Branch } from "../../../src/index";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
-import { useDepth } from "../../components/depth";
+import { useInLab } from "../../components/depth";
 import { LaneMark } from "../../components/LaneMark";
 import { RoomFrame } from "../../components/RoomFrame";
 import { useKeys } from "../../keys";
@@ -102,7 +102,7 @@ export function DualSystemRoom() {
     shown?.whole.finished && again({})
       ? (turn, purpose) => again({}, { events: [...recordedEvents()], turn, purpose })?.()
       : undefined;
-  const inLab = useDepth().depth === "lab";
+  const inLab = useInLab();
   const canBatch = !hopeless && !taken && !busy && !reading;
   const batchSettings = canBatch ? toRequest(search, NO_QUESTION, openAlexKey) : undefined;
   const canAsk = question && !hopeless && !taken && !reading ? askNow : undefined;

@@ -20,7 +20,7 @@ export interface ControlPanelProps {
 
 export function ControlPanel(props: ControlPanelProps) {
   return (
-    <Panel label={strings.rooms.latentRecursion.title}>
+    <Panel label={strings.rooms.latentRecursion.title} more={text.more}>
       <QuestionForm {...props} />
       <RunForm {...props} />
       <LinksForm {...props} />

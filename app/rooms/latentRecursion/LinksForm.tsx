@@ -4,12 +4,13 @@ import { IconFolderOpen } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { type LinkChoice, TAPE_CHOICES } from "../../../src/index";
 import { FilePicker } from "../../components/FilePicker";
+import { LabOnly } from "../../components/LabOnly";
 import { openLinkFile, useLinks } from "../../stores/linksStore";
 import { misfitOf, useLacksTape, useRingAgents } from "../../stores/ringStore";
 import { strings } from "../../strings";
 import type { ControlPanelProps } from "./ControlPanel";
 import classes from "./ControlPanel.module.css";
-import { INNER_CHOICES, LINK_SETS, type LinkSetId, needsSet, OUTER_CHOICES } from "./search";
+import { DEFAULTS, INNER_CHOICES, LINK_SETS, type LinkSetId, needsSet, OUTER_CHOICES } from "./search";
 
 const text = strings.latentRecursion.links;
 
@@ -34,22 +35,26 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
     <div>
       <h2 className={classes.heading}>{text.label}</h2>
       <div className={classes.fields}>
-        <NativeSelect
-          size="xs"
-          label={text.set}
-          disabled={disabled}
-          value={search.links}
-          data={LINK_SETS.map((id) => ({ value: id, label: setLabel(id) }))}
-          onChange={(event) => update({ links: event.currentTarget.value as typeof search.links })}
-        />
-        <NativeSelect
-          size="xs"
-          label={text.inner}
-          disabled={disabled}
-          value={search.inner}
-          data={INNER_CHOICES.map(optionOf)}
-          onChange={(event) => update({ inner: event.currentTarget.value as typeof search.inner })}
-        />
+        <LabOnly changed={search.links !== DEFAULTS.links}>
+          <NativeSelect
+            size="xs"
+            label={text.set}
+            disabled={disabled}
+            value={search.links}
+            data={LINK_SETS.map((id) => ({ value: id, label: setLabel(id) }))}
+            onChange={(event) => update({ links: event.currentTarget.value as typeof search.links })}
+          />
+        </LabOnly>
+        <LabOnly changed={search.inner !== DEFAULTS.inner}>
+          <NativeSelect
+            size="xs"
+            label={text.inner}
+            disabled={disabled}
+            value={search.inner}
+            data={INNER_CHOICES.map(optionOf)}
+            onChange={(event) => update({ inner: event.currentTarget.value as typeof search.inner })}
+          />
+        </LabOnly>
         <NativeSelect
           size="xs"
           label={text.outer}
@@ -66,25 +71,27 @@ export function LinksForm({ search, update, busy }: ControlPanelProps) {
           </p>
         )}
         <div className={classes.actions}>
-          <FilePicker
-            accept=".safetensors"
-            onFile={async (file) => {
-              const bytes = new Uint8Array(await file.arrayBuffer());
-              if (await openLinkFile({ name: file.name, bytes })) update({ links: "opened" });
-            }}
-          >
-            {(open) => (
-              <Button
-                size="xs"
-                variant="default"
-                disabled={busy}
-                leftSection={<IconFolderOpen size={14} />}
-                onClick={open}
-              >
-                {text.open}
-              </Button>
-            )}
-          </FilePicker>
+          <LabOnly>
+            <FilePicker
+              accept=".safetensors"
+              onFile={async (file) => {
+                const bytes = new Uint8Array(await file.arrayBuffer());
+                if (await openLinkFile({ name: file.name, bytes })) update({ links: "opened" });
+              }}
+            >
+              {(open) => (
+                <Button
+                  size="xs"
+                  variant="default"
+                  disabled={busy}
+                  leftSection={<IconFolderOpen size={14} />}
+                  onClick={open}
+                >
+                  {text.open}
+                </Button>
+              )}
+            </FilePicker>
+          </LabOnly>
           <Button size="xs" variant="subtle" component={Link} to="/link-training">
             {text.train}
           </Button>

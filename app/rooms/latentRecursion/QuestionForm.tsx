@@ -2,6 +2,7 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { IconPencil, IconSparkles } from "@tabler/icons-react";
 import { RELAY_DEALS, type RelayQuestion } from "../../../src/index";
+import { LabOnly } from "../../components/LabOnly";
 import { NumberField } from "../../components/SettingsGroup";
 import { formatPlural } from "../../format";
 import { strings } from "../../strings";
@@ -55,14 +56,16 @@ export function QuestionForm({ search, update, busy }: ControlPanelProps) {
             </Choice>
           </>
         )}
-        <NumberField
-          label={text.seed}
-          help={text.seedHelp}
-          value={search.seed}
-          limits={LIMITS.seed}
-          disabled={busy}
-          onChange={(seed) => update({ seed })}
-        />
+        <LabOnly>
+          <NumberField
+            label={text.seed}
+            help={text.seedHelp}
+            value={search.seed}
+            limits={LIMITS.seed}
+            disabled={busy}
+            onChange={(seed) => update({ seed })}
+          />
+        </LabOnly>
         <div className={classes.actions}>
           <Button
             size="xs"
@@ -73,15 +76,17 @@ export function QuestionForm({ search, update, busy }: ControlPanelProps) {
           >
             {text.fresh}
           </Button>
-          <Button
-            size="xs"
-            variant="subtle"
-            leftSection={<IconPencil size={14} />}
-            disabled={busy || !("question" in found)}
-            onClick={() => update(isOwn ? { chain: undefined, holders: undefined } : ownOf(found))}
-          >
-            {isOwn ? text.drawn : text.own}
-          </Button>
+          <LabOnly changed={isOwn}>
+            <Button
+              size="xs"
+              variant="subtle"
+              leftSection={<IconPencil size={14} />}
+              disabled={busy || !("question" in found)}
+              onClick={() => update(isOwn ? { chain: undefined, holders: undefined } : ownOf(found))}
+            >
+              {isOwn ? text.drawn : text.own}
+            </Button>
+          </LabOnly>
         </div>
       </div>
     </div>

@@ -1,6 +1,7 @@
 /** How a question is run: rounds, latent steps, what is passed; and the way to start. */
 import { Button, SegmentedControl } from "@mantine/core";
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from "@tabler/icons-react";
+import { LabOnly } from "../../components/LabOnly";
 import { RingModels } from "../../components/ModelChoices";
 import { NumberField, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
 import { useLinks } from "../../stores/linksStore";
@@ -35,14 +36,16 @@ export function RunForm({ search, update, busy, onRun }: ControlPanelProps) {
           disabled={busy}
           onChange={(rounds) => update({ rounds })}
         />
-        <NumberField
-          label={text.steps}
-          help={`${text.stepsHelp}${trainedSteps === undefined ? "" : ` ${text.trainedSteps(trainedSteps)}`}`}
-          value={search.steps}
-          limits={LIMITS.steps}
-          disabled={busy || search.passing !== "latent"}
-          onChange={(steps) => update({ steps })}
-        />
+        <LabOnly changed={search.steps !== DEFAULTS.steps}>
+          <NumberField
+            label={text.steps}
+            help={`${text.stepsHelp}${trainedSteps === undefined ? "" : ` ${text.trainedSteps(trainedSteps)}`}`}
+            value={search.steps}
+            limits={LIMITS.steps}
+            disabled={busy || search.passing !== "latent"}
+            onChange={(steps) => update({ steps })}
+          />
+        </LabOnly>
         <Choice label={text.passing} help={text.passingHelp}>
           <SegmentedControl
             size="xs"

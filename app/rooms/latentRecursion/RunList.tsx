@@ -4,6 +4,7 @@ import { IconDownload, IconFolderOpen } from "@tabler/icons-react";
 import { useState } from "react";
 import { download } from "../../components/download";
 import { FilePicker } from "../../components/FilePicker";
+import { LabOnly } from "../../components/LabOnly";
 import { writeRecursionTrace } from "../../engine/recursionTrace";
 import { foldRecursion } from "../../engine/recursionView";
 import { openRecursionTrace, type RecursionRun, showRun, useRecursion } from "../../stores/recursionStore";
@@ -37,37 +38,39 @@ export function RunList() {
           ))}
         </ol>
       )}
-      <div className={controls.actions}>
-        <FilePicker
-          accept=".json,application/json"
-          onFile={async (file) => {
-            try {
-              openRecursionTrace(await file.text(), "file");
-              setProblem(undefined);
-            } catch (error) {
-              setProblem((error as Error).message);
-            }
-          }}
-        >
-          {(open) => (
-            <Button size="xs" variant="default" leftSection={<IconFolderOpen size={14} />} onClick={open}>
-              {text.open}
+      <LabOnly>
+        <div className={controls.actions}>
+          <FilePicker
+            accept=".json,application/json"
+            onFile={async (file) => {
+              try {
+                openRecursionTrace(await file.text(), "file");
+                setProblem(undefined);
+              } catch (error) {
+                setProblem((error as Error).message);
+              }
+            }}
+          >
+            {(open) => (
+              <Button size="xs" variant="default" leftSection={<IconFolderOpen size={14} />} onClick={open}>
+                {text.open}
+              </Button>
+            )}
+          </FilePicker>
+          {run?.isOver && (
+            <Button
+              size="xs"
+              variant="default"
+              leftSection={<IconDownload size={14} />}
+              onClick={() =>
+                download("latent-recursion.json", writeRecursionTrace(run.relay, run.events), "application/json")
+              }
+            >
+              {text.save}
             </Button>
           )}
-        </FilePicker>
-        {run?.isOver && (
-          <Button
-            size="xs"
-            variant="default"
-            leftSection={<IconDownload size={14} />}
-            onClick={() =>
-              download("latent-recursion.json", writeRecursionTrace(run.relay, run.events), "application/json")
-            }
-          >
-            {text.save}
-          </Button>
-        )}
-      </div>
+        </div>
+      </LabOnly>
       {problem && (
         <p className={controls.problem} role="alert">
           {text.openFailed} {problem}

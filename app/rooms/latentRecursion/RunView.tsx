@@ -2,6 +2,7 @@
 import { Loader, VisuallyHidden } from "@mantine/core";
 import { useMemo } from "react";
 import type { RelayQuestion } from "../../../src/index";
+import { useInLab } from "../../components/depth";
 import { Frame } from "../../components/Frame";
 import { usePlayback } from "../../components/playback";
 import { Transport } from "../../components/Transport";
@@ -32,6 +33,7 @@ interface RunViewProps {
 
 /** The middle of the room, and the inspector beside it. */
 export function useRunView({ run, question, changed, fit, onFit }: RunViewProps) {
+  const inLab = useInLab();
   const running = useRecursion((state) => isBusy(state) && !run.isOver);
   const moments = useMemo(() => momentsOf(run.events), [run.events]);
   const playback = usePlayback(moments.length, run.id);
@@ -74,8 +76,10 @@ export function useRunView({ run, question, changed, fit, onFit }: RunViewProps)
       <Frame title={text.laps.title} {...(isLatent && { hint: text.laps.hint })}>
         <Laps view={view} running={running && following} />
       </Frame>
-      {isLatent && <SpacePictures view={view} whole={whole} fit={fit} onFit={onFit} />}
-      <Meter run={run} />
+      {isLatent && (
+        <SpacePictures view={view} whole={whole} fit={fit} onFit={onFit} beside={!inLab && <Meter run={run} />} />
+      )}
+      {(inLab || !isLatent) && <Meter run={run} />}
       <div className={classes.transport}>
         <Transport
           playback={playback}

@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "react";
 import { agentColor, roundShare } from "../../components/agentColor";
 import { Frame } from "../../components/Frame";
 import { Heatmap } from "../../components/Heatmap";
+import { LabOnly } from "../../components/LabOnly";
 import { LatentMap } from "../../components/LatentMap";
 import { LineChart, type LinePoint, type LineSeries } from "../../components/LineChart";
 import { cosinesOf, type LatentSpace, type LatentVector, normOf, spacesOf, vectorsOf } from "../../engine/latents";
@@ -15,7 +16,7 @@ import { strings } from "../../strings";
 import { LensTable } from "./LensTable";
 import { readingOf, tokenWords } from "./reading";
 import classes from "./SpacePictures.module.css";
-import { FITS, type RoomSearch } from "./search";
+import { DEFAULTS, FITS, type RoomSearch } from "./search";
 import { useMap } from "./useMap";
 import { vectorLabel } from "./vectorLabel";
 
@@ -27,9 +28,11 @@ interface SpacePicturesProps {
   whole: RecursionView;
   fit: RoomSearch["fit"];
   onFit: (fit: RoomSearch["fit"]) => void;
+  /** What stands at the map's side where it is the only picture. */
+  beside: React.ReactNode;
 }
 
-export function SpacePictures({ view, whole, fit, onFit }: SpacePicturesProps) {
+export function SpacePictures({ view, whole, fit, onFit, beside }: SpacePicturesProps) {
   const spaces = useMemo(() => spacesOf(whole.started), [whole.started]);
   const chosen = useLatents(({ space }) => space);
   const all = useMemo(() => vectorsOf(view), [view]);
@@ -50,24 +53,29 @@ export function SpacePictures({ view, whole, fit, onFit }: SpacePicturesProps) {
   }, [isLoaded, space.model]);
   return (
     <>
-      <div className={classes.bar}>
-        <NativeSelect
-          size="xs"
-          label={text.space.label}
-          value={space.model}
-          data={spaces.map(({ model, hiddenSize, agents }) => ({
-            value: model,
-            label: text.space.option(model, hiddenSize, agents.map((agent) => roles[agent]).join(", ")),
-          }))}
-          onChange={(event) => useLatents.setState({ space: event.currentTarget.value })}
-        />
-        <p className={classes.hint}>{text.space.hint}</p>
-      </div>
+      <LabOnly changed={space !== spaces[0]}>
+        <div className={classes.bar}>
+          <NativeSelect
+            size="xs"
+            label={text.space.label}
+            value={space.model}
+            data={spaces.map(({ model, hiddenSize, agents }) => ({
+              value: model,
+              label: text.space.option(model, hiddenSize, agents.map((agent) => roles[agent]).join(", ")),
+            }))}
+            onChange={(event) => useLatents.setState({ space: event.currentTarget.value })}
+          />
+          <p className={classes.hint}>{text.space.hint}</p>
+        </div>
+      </LabOnly>
       <div className={classes.pictures}>
         <MapPart {...{ space, vectors, shown, roles, fit, onFit }} rounds={whole.started.settings.rounds} />
-        <CosinePart {...{ vectors, shown, roles }} rounds={whole.started.settings.rounds} />
-        <NormPart {...{ space, vectors, shown, roles }} />
-        <LensTable vectors={all} roles={roles} rounds={whole.started.settings.rounds} />
+        <LabOnly>
+          <CosinePart {...{ vectors, shown, roles }} rounds={whole.started.settings.rounds} />
+          <NormPart {...{ space, vectors, shown, roles }} />
+          <LensTable vectors={all} roles={roles} rounds={whole.started.settings.rounds} />
+        </LabOnly>
+        {beside && <div className={classes.beside}>{beside}</div>}
       </div>
     </>
   );
@@ -114,7 +122,7 @@ function MapPart({ space, vectors, shown, roles, rounds, fit, onFit }: MapPartPr
       title={text.map.title}
       hint={text.map.hint}
       tools={
-        <>
+        <LabOnly changed={fit !== DEFAULTS.fit}>
           <SegmentedControl
             size="xs"
             aria-label={text.map.fit}
@@ -125,7 +133,7 @@ function MapPart({ space, vectors, shown, roles, rounds, fit, onFit }: MapPartPr
           <Button size="compact-xs" variant="subtle" title={text.map.refitHint} onClick={() => dropAxes(space.model)}>
             {text.map.refit}
           </Button>
-        </>
+        </LabOnly>
       }
     >
       {map ? (

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import type { TrainingStage } from "../../../src/index";
 import { agentColor } from "../../components/agentColor";
 import { Frame } from "../../components/Frame";
+import { LabOnly } from "../../components/LabOnly";
 import { LineChart, type LinePoint, type LineSeries } from "../../components/LineChart";
 import type { StageView } from "../../engine/trainingView";
 import { RELAY_RING } from "../../models";
@@ -76,19 +77,28 @@ function Charts({ view }: { view: StageView }) {
   return (
     <div className={classes.charts}>
       <LineChart title={text.loss} name={`${stage}-loss`} series={LOSS} points={losses} {...shared} />
-      <LineChart
-        title={text.gradient}
-        name={`${stage}-gradient-norm`}
-        series={WHOLE}
-        points={byLink}
-        log
-        line={clip > 0 ? { y: clip, label: text.clip(String(clip)) } : undefined}
-        {...shared}
-      />
-      <LineChart title={text.perLink} name={`${stage}-link-gradients`} series={links} points={byLink} log {...shared} />
-      {rounds.length > 0 && (
-        <LineChart title={text.perRound} name="round-gradients" series={rounds} points={byRound} log {...shared} />
-      )}
+      <LabOnly>
+        <LineChart
+          title={text.gradient}
+          name={`${stage}-gradient-norm`}
+          series={WHOLE}
+          points={byLink}
+          log
+          line={clip > 0 ? { y: clip, label: text.clip(String(clip)) } : undefined}
+          {...shared}
+        />
+        <LineChart
+          title={text.perLink}
+          name={`${stage}-link-gradients`}
+          series={links}
+          points={byLink}
+          log
+          {...shared}
+        />
+        {rounds.length > 0 && (
+          <LineChart title={text.perRound} name="round-gradients" series={rounds} points={byRound} log {...shared} />
+        )}
+      </LabOnly>
       {stage === "inner" && (
         <LineChart title={text.cosine} name="cosine" series={COSINE} points={cosines} {...shared} />
       )}
@@ -103,7 +113,16 @@ function Charts({ view }: { view: StageView }) {
           {...shared}
         />
       )}
-      <LineChart title={text.rate} name={`${stage}-learning-rate`} series={RATE} points={rates} fromZero {...shared} />
+      <LabOnly>
+        <LineChart
+          title={text.rate}
+          name={`${stage}-learning-rate`}
+          series={RATE}
+          points={rates}
+          fromZero
+          {...shared}
+        />
+      </LabOnly>
     </div>
   );
 }

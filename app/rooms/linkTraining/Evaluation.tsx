@@ -3,6 +3,7 @@ import { Button, NativeSelect, Progress } from "@mantine/core";
 import { ErrorCard } from "../../components/ErrorCard";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
+import { LabOnly } from "../../components/LabOnly";
 import { NumberField } from "../../components/SettingsGroup";
 import { formatCount, formatDuration, formatPercent } from "../../format";
 import {
@@ -16,7 +17,7 @@ import { useLinks } from "../../stores/linksStore";
 import { fitsRing, useRingAgents } from "../../stores/ringStore";
 import { strings } from "../../strings";
 import classes from "./Evaluation.module.css";
-import { LIMITS, type RoomSearch, SETS } from "./search";
+import { DEFAULTS, LIMITS, type RoomSearch, SETS } from "./search";
 
 const text = strings.linkTraining.evaluation;
 /** Controls that need no training, in the order of the table. */
@@ -68,22 +69,26 @@ export function Evaluation({ search, update, disabled, latentSteps }: Evaluation
           disabled={busy}
           onChange={(n) => update({ n })}
         />
-        <NumberField
-          label={text.rounds}
-          help=""
-          value={search.rounds}
-          limits={LIMITS.rounds}
-          disabled={busy}
-          onChange={(rounds) => update({ rounds })}
-        />
-        <NumberField
-          label={text.seed}
-          help=""
-          value={search.sample}
-          limits={LIMITS.sample}
-          disabled={busy}
-          onChange={(sample) => update({ sample })}
-        />
+        <LabOnly changed={search.rounds !== DEFAULTS.rounds}>
+          <NumberField
+            label={text.rounds}
+            help=""
+            value={search.rounds}
+            limits={LIMITS.rounds}
+            disabled={busy}
+            onChange={(rounds) => update({ rounds })}
+          />
+        </LabOnly>
+        <LabOnly changed={search.sample !== DEFAULTS.sample}>
+          <NumberField
+            label={text.seed}
+            help=""
+            value={search.sample}
+            limits={LIMITS.sample}
+            disabled={busy}
+            onChange={(sample) => update({ sample })}
+          />
+        </LabOnly>
         <NativeSelect
           size="xs"
           label={text.set}

@@ -7,6 +7,7 @@ import { useEffect } from "react";
 import type { TrainingStage } from "../../../src/index";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { ErrorCard } from "../../components/ErrorCard";
+import { LabOnly } from "../../components/LabOnly";
 import { NeedsOurEngine } from "../../components/NeedsOurEngine";
 import { Panel } from "../../components/Panel";
 import { RoomFrame } from "../../components/RoomFrame";
@@ -101,7 +102,7 @@ export function LinkTrainingRoom() {
         title={strings.rooms.linkTraining.title}
         lead={<Lead />}
         panel={
-          <Panel label={strings.settings.title}>
+          <Panel label={strings.settings.title} more={text.settings.adds}>
             <SettingsForm search={search} update={update} disabled={isWorking(state) || lacks} />
           </Panel>
         }
@@ -134,7 +135,9 @@ export function LinkTrainingRoom() {
             disabled={!canStart || isWorking(state)}
             latentSteps={settingsOf("outer", search.outer).latentSteps}
           />
-          <Files confirm={confirm} onOpened={() => update({ set: "opened" })} />
+          <LabOnly>
+            <Files confirm={confirm} onOpened={() => update({ set: "opened" })} />
+          </LabOnly>
         </div>
       </RoomFrame>
       {dialog}

@@ -1,6 +1,8 @@
 /** The settings of a stage, each with one line on what it does. */
 import { Chip, NativeSelect, SegmentedControl } from "@mantine/core";
 import { FEEDBACKS, OUTER_STARTS, type TrainingStage } from "../../../src/index";
+import { useInLab } from "../../components/depth";
+import { LabOnly } from "../../components/LabOnly";
 import { RingModels } from "../../components/ModelChoices";
 import { NumberField, type NumberLimits, SettingsGroup, SwitchField } from "../../components/SettingsGroup";
 import { useLinks } from "../../stores/linksStore";
@@ -59,6 +61,8 @@ const MORE: Readonly<Record<TrainingStage, readonly NumberKey[]>> = {
   ],
   outer: ["validateEvery", "validationQuestions", "warmupSteps", "maxNorm", "answerWeight", "messageWeight"],
 };
+/** What OuterFields sets. */
+const OUTER_KEYS = ["roundsMix", "feedback", "start", "trainInner"] as const;
 const FORMS = Object.entries(text.form.choices).map(([value, label]) => ({ value, label }));
 const MOST_ROUNDS = 4;
 const RECIPE_NAMES = ["shipped", "paper", "own"] as const;
@@ -71,6 +75,8 @@ interface SettingsFormProps {
 
 export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
   const { stage } = search;
+  const inLab = useInLab();
+  const changes = search[stage] ?? {};
   const settings = settingsOf(stage, search[stage]);
   const values = settings as unknown as Record<string, number | undefined>;
   const set = (key: string, value: unknown) => update(withSetting(search, stage, key, value));
@@ -100,19 +106,27 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
         value={stage}
         onChange={(value) => update({ stage: value as TrainingStage })}
       />
-      <Choice
-        {...text.recipe}
-        data={RECIPE_NAMES.filter((name) => name !== "own" || recipe === undefined).map((value) => ({
-          value,
-          label: text.recipe.choices[value],
-        }))}
-        value={recipe ?? "own"}
-        disabled={disabled}
-        onChange={(value) => value !== "own" && update(withRecipe(search, value as Recipe))}
-      />
-      {FIRST[stage].map(number)}
-      {settings.stage === "outer" && <OuterFields settings={settings} set={set} disabled={disabled} />}
-      <From search={search} update={update} disabled={disabled} />
+      <LabOnly changed={recipe !== "shipped"}>
+        <Choice
+          {...text.recipe}
+          data={RECIPE_NAMES.filter((name) => name !== "own" || recipe === undefined).map((value) => ({
+            value,
+            label: text.recipe.choices[value],
+          }))}
+          value={recipe ?? "own"}
+          disabled={disabled}
+          onChange={(value) => value !== "own" && update(withRecipe(search, value as Recipe))}
+        />
+      </LabOnly>
+      {FIRST[stage].filter((key) => inLab || key === "steps" || key in changes).map(number)}
+      {settings.stage === "outer" && (
+        <LabOnly changed={OUTER_KEYS.some((key) => key in changes)}>
+          <OuterFields settings={settings} set={set} disabled={disabled} />
+        </LabOnly>
+      )}
+      <LabOnly changed={search.from !== undefined}>
+        <From search={search} update={update} disabled={disabled} />
+      </LabOnly>
       <SettingsGroup
         title={text.more}
         changed={changedSettings(search, stage) + own}
