@@ -129,7 +129,7 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
       </LabOnly>
       <SettingsGroup
         title={text.more}
-        changed={changedSettings(search, stage) + own}
+        changed={(inLab ? changedSettings(search, stage) : changedBelow(stage, changes)) + own}
         disabled={disabled}
         onReset={() => {
           resetRing();
@@ -169,6 +169,12 @@ export function SettingsForm({ search, update, disabled }: SettingsFormProps) {
       </SettingsGroup>
     </div>
   );
+}
+
+/** How many settings are changed that stand under "More": in Learn the others must not open it. */
+function changedBelow(stage: TrainingStage, changes: Readonly<Record<string, unknown>>): number {
+  const above: readonly string[] = [...FIRST[stage], ...OUTER_KEYS];
+  return Object.keys(changes).filter((key) => !above.includes(key)).length;
 }
 
 interface OuterFieldsProps {
