@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CHECKPOINTS, openRandom, quantizedReference, relativeError } from "../../tests/fixtures/onnxModels";
 import { expectReading } from "../../tests/fixtures/reading";
 import { SHOW_IDS, someIds } from "../../tests/fixtures/showIds";
+import { theirExport } from "../../tests/fixtures/theirExport";
 import { configToJson } from "../checkpoint/config";
 import { memorySource } from "../checkpoint/sources";
 import type { GenerateRequest, LanguageModel, SequenceInput, TokenEvent } from "../model/languageModel";
@@ -302,6 +303,23 @@ describe("an .onnx file of others", () => {
     await expect(model.embed([1])).rejects.toThrow("model theirs does not give embeddings: its ONNX export");
     await expect(model.generate([{ input: vector, maxTokens: 1 }])).rejects.toThrow("takes no embeddings");
     await expect(model.forward([vector], { output: "logits" })).rejects.toThrow("takes no embeddings");
+    model.dispose();
+  });
+
+  it("runs exports whose cache and logits are f16, without position_ids, with the weights inside", async () => {
+    const { checkpoint, reference } = await openRandom(NAME);
+    const model = await load(await theirExport(checkpoint));
+    expect(model.capabilities.embeddingsIn).toBe(false);
+    const inputs = promptsOf(model);
+    const [logits] = await model.forward([inputs[2]!], { output: "logits" });
+    expect(relativeError(logits!, referenceLogits(reference, inputs[2]!))).toBeLessThan(3e-3);
+    // Of several lengths, and such that some end before others.
+    const requests = inputs.map((input, i) => ({ input, maxTokens: 2 + i }));
+    const results = await model.generate(requests);
+    const wanted = requests.map(({ input, maxTokens }) => greedyReference(reference, input, maxTokens));
+    expect(results.map(({ ids }) => ids)).toEqual(wanted);
+    const same = await model.generate([2, 6, 6].map((maxTokens) => ({ input: inputs[3]!, maxTokens })));
+    expect(same.map(({ ids }) => ids)).toEqual([2, 6, 6].map((count) => greedyReference(reference, inputs[3]!, count)));
     model.dispose();
   });
 

@@ -207,6 +207,49 @@ test("an access token opens a model behind a licence, and goes to the hub only",
   expect([...hub.tokens.hub]).toEqual(["Bearer hf_right"]);
   expect([...hub.tokens.storage]).toEqual([]);
   expect(page.url()).not.toContain("hf_right");
+
+  // Loading it keeps a copy; the token is in nothing that stays.
+  await load(page);
+  await expect(stored(page)).toContainText("some/model");
+  const traces = await page.evaluate(async () => {
+    const found = [location.href, document.cookie, JSON.stringify({ ...localStorage, ...sessionStorage })];
+    const walk = async (folder: FileSystemDirectoryHandle) => {
+      for await (const entry of (folder as unknown as { values(): AsyncIterable<FileSystemHandle> }).values()) {
+        if (entry.kind === "directory") await walk(entry as FileSystemDirectoryHandle);
+        else found.push(entry.name, await (await (entry as FileSystemFileHandle).getFile()).text());
+      }
+    };
+    await walk(await navigator.storage.getDirectory());
+    return found;
+  });
+  expect(traces.some((text) => text.includes('"commit"'))).toBe(true);
+  expect(traces.filter((text) => text.includes("hf_right"))).toEqual([]);
+});
+
+test("two tabs: what one is copying the other neither copies nor deletes, and says why", async ({ page, context }) => {
+  await openRoom(page, hubSearch());
+  await look(page);
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  hub.faults.set(SHARD, "slow");
+  await button(page, text.checkpoint.load).click();
+  await expect.poll(() => hub.sent.get(SHARD) ?? 0, { timeout: LONG_MS }).toBeGreaterThan(0);
+
+  const other = await context.newPage();
+  await openRoom(other, hubSearch());
+  await look(other);
+  await expect(opened(other)).toBeVisible({ timeout: LONG_MS });
+  await button(other, text.checkpoint.load).click();
+  await expect(other.getByRole("alert")).toContainText("another tab is using it", { timeout: LONG_MS });
+  await button(other, text.store.delete("some/model")).click();
+  await button(other, text.store.confirmYes).click();
+  await expect(stored(other).getByRole("alert")).toContainText("another tab is using it", { timeout: LONG_MS });
+
+  // Once the first has given up, the other can go on.
+  await opened(page).getByRole("button", { name: text.checkpoint.cancel, exact: true }).click();
+  await expect(page.getByText(text.checkpoint.cancelled)).toBeVisible();
+  hub.reset();
+  await load(other);
+  await expect(stored(other)).not.toContainText(`${SHARD} is missing`);
 });
 
 test("a folder behind an address is loaded in 4 bits without being kept, and writes", async ({ page }) => {
