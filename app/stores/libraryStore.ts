@@ -14,6 +14,8 @@ export interface LibraryState {
   info?: CheckpointInfo | undefined;
   /** Bytes of the phase in progress. */
   progress?: { loadedBytes: number; totalBytes: number } | undefined;
+  /** Whether what is put on the device was copied into the store first: two halves of one way. */
+  hasCopied?: boolean | undefined;
   /** Of the last try, and what it tried. */
   problem?: EngineProblem | undefined;
   failed?: "open" | "load" | undefined;
@@ -44,7 +46,14 @@ export interface LoadOptions {
   latent: boolean;
 }
 
-const FRESH = { progress: undefined, problem: undefined, failed: undefined, cancelled: undefined, loaded: undefined };
+const FRESH = {
+  hasCopied: undefined,
+  progress: undefined,
+  problem: undefined,
+  failed: undefined,
+  cancelled: undefined,
+  loaded: undefined,
+};
 
 onEngineMessage("keeping", ({ loadedBytes, totalBytes }) => {
   if (useLibrary.getState().phase === "keeping") useLibrary.setState({ progress: { loadedBytes, totalBytes } });
@@ -96,7 +105,8 @@ export async function loadOpened({ weights, cache, context, keep, latent }: Load
       return;
     }
     key = kept.key;
-    useLibrary.setState({ info: { ...info, key, keptBytes: info.totalBytes }, progress: undefined });
+    const done = { ...info, key, keptBytes: info.totalBytes };
+    useLibrary.setState({ info: done, progress: undefined, hasCopied: true });
   }
   const origin: ModelOrigin = key === undefined ? { kind: "opened", handle: info.handle } : { kind: "store", key };
   const source: ModelSource =

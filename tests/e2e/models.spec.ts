@@ -1,5 +1,5 @@
 /** Checkpoints of a visitor's own, their store, the device and its self-test, as a visitor meets them. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
@@ -119,9 +119,21 @@ test("a sharded checkpoint of the hub is listed, priced, loaded, kept over a rel
   await frame.getByLabel(text.checkpoint.weights.label).selectOption("stored");
   await frame.getByLabel(text.checkpoint.context.input).fill("512");
 
+  // One bar over all bytes, copied and put on the device: it never goes back.
+  await page.evaluate((label) => {
+    const seen: number[] = [];
+    Object.assign(globalThis, { seen });
+    new MutationObserver(() => {
+      const bar = document.querySelector(`[role="progressbar"][aria-label="${label}"]`);
+      if (bar) seen.push(Number(bar.getAttribute("aria-valuenow")));
+    }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  }, text.checkpoint.progress);
   await load(page);
   await expect(loadedModels(page)).toContainText("some/model");
   await expect(loadedModels(page)).toContainText(text.loaded.context("512"));
+  const shares = await page.evaluate(() => (globalThis as unknown as { seen: number[] }).seen);
+  expect(shares).toEqual([...shares].sort((a, b) => a - b));
+  expect(Math.max(...shares)).toBeGreaterThan(50);
   expect(sentWeights()).toBeGreaterThanOrEqual(weightBytes());
   await expect(stored(page)).toContainText("some/model");
   await expect(stored(page)).toContainText(COMMIT.slice(0, 8));
@@ -346,6 +358,28 @@ test("an export in ONNX of others plays System 1 and System 2; what needs latent
   }
 });
 
+test("what does not fit is said with both sizes, and loads anyway", async ({ page }) => {
+  const long = await startFakeHub(await checkpoint(1, { maxPositions: 2 ** 23 }));
+  try {
+    await openRoom(page, `?source=hub&id=some/model&host=${encodeURIComponent(long.url)}`);
+    await look(page);
+    await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+    await expect(button(page, text.checkpoint.load)).toBeVisible();
+    await opened(page)
+      .getByLabel(text.checkpoint.context.input)
+      .fill(String(2 ** 23));
+    await expect(opened(page)).toContainText(text.checkpoint.tooLarge);
+    await expect(opened(page)).toContainText(/8388608 tokens, in each layer, takes 2\.0 GiB, and one buffer .* holds/);
+    await button(page, text.checkpoint.loadAnyway).click();
+    await expect(page.getByText(text.checkpoint.loaded("some/model"))).toBeVisible({ timeout: LONG_MS });
+    const trial = region(page, text.loaded.try.title);
+    await trial.getByRole("button", { name: text.loaded.try.go }).click();
+    await expect(trial.getByRole("status")).toContainText(/24 tokens in/, { timeout: LONG_MS });
+  } finally {
+    await long.close();
+  }
+});
+
 test("two checkpoints of one name are two models", async ({ page }) => {
   const other = await startFakeHub(await checkpoint(1, { layers: 1 }));
   try {
@@ -419,7 +453,19 @@ test("a dropped folder is opened from this machine", async ({ page }) => {
     );
     await page.getByRole("region", { name: text.open.dropLabel }).dispatchEvent("drop", { dataTransfer: transfer });
     await expect(opened(page, text.open.looseFiles)).toBeVisible({ timeout: LONG_MS });
-    // The same folder through the dialog.
+    // Nothing of use says what is missing.
+    const empty = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["x"], "notes.txt"));
+      return data;
+    });
+    await page.getByRole("region", { name: text.open.dropLabel }).dispatchEvent("drop", { dataTransfer: empty });
+    await expect(page.getByRole("alert")).toContainText("config.json is missing", { timeout: LONG_MS });
+    // The same folder through the dialog, with files that are none of the model's.
+    await mkdir(join(folder, "old"));
+    for (const name of ["README.md", "optimizer.pt", "old/config.json", "old/model.safetensors"]) {
+      await writeFile(join(folder, name), "not this");
+    }
     await page.getByLabel(text.open.choose, { exact: true }).setInputFiles(folder);
     const name = folder.split("/").at(-1) ?? "";
     await expect(opened(page, name)).toBeVisible({ timeout: LONG_MS });

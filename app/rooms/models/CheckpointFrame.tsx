@@ -320,7 +320,7 @@ interface ActionsProps {
 }
 
 function Actions({ library, options, label }: ActionsProps) {
-  const { phase, progress } = library;
+  const { phase, progress, hasCopied } = library;
   if (phase !== "keeping" && phase !== "loading") {
     return (
       <div className={classes.actions}>
@@ -336,6 +336,8 @@ function Actions({ library, options, label }: ActionsProps) {
     );
   }
   const share = progress && progress.totalBytes > 0 ? (100 * progress.loadedBytes) / progress.totalBytes : 0;
+  // Every byte is copied and then put on the device: one bar, which never goes back.
+  const way = phase === "keeping" ? share / 2 : hasCopied ? 50 + share / 2 : share;
   const says = phase === "keeping" ? text.keeping : text.placing;
   const done = progress !== undefined && progress.loadedBytes >= progress.totalBytes;
   return (
@@ -345,7 +347,7 @@ function Actions({ library, options, label }: ActionsProps) {
           ? says(formatBytes(progress.loadedBytes), formatBytes(progress.totalBytes))
           : text.preparing}
       </span>
-      <Progress value={share} size="sm" aria-label={text.progress} />
+      <Progress value={way} size="sm" aria-label={text.progress} />
       <Button size="compact-xs" variant="default" onClick={cancelLibrary}>
         {text.cancel}
       </Button>

@@ -4,7 +4,7 @@ import { IconFolderOpen, IconListSearch } from "@tabler/icons-react";
 import { useRef, useState } from "react";
 import { parseHubId } from "../../../src/index";
 import { SettingsGroup } from "../../components/SettingsGroup";
-import { droppedFiles, type NamedFile, pickedFiles } from "../../engine/droppedFiles";
+import { droppedFiles, type NamedFile } from "../../engine/droppedFiles";
 import { cancelLibrary, openOrigin, useLibrary } from "../../stores/libraryStore";
 import { strings } from "../../strings";
 import classes from "./OpenForm.module.css";
@@ -191,7 +191,7 @@ function FolderFields({ busy }: { busy: boolean }) {
   const input = useRef<HTMLInputElement>(null);
   const [over, setOver] = useState(false);
   const open = (files: readonly NamedFile[]) => {
-    if (files.length === 0 || busy) return;
+    if (busy) return;
     const [folder, rest] = files[0]?.name.split("/", 2) ?? [];
     const placed = files.map(({ name, file }) => ({ path: name, file }));
     void openOrigin({ kind: "files", name: rest === undefined || !folder ? text.looseFiles : folder, files: placed });
@@ -220,9 +220,10 @@ function FolderFields({ busy }: { busy: boolean }) {
         aria-label={text.choose}
         {...{ webkitdirectory: "" }}
         onChange={(event) => {
-          const { files } = pickedFiles(event.currentTarget.files ?? []);
+          // A folder that was chosen is meant, hidden or not.
+          const files = [...(event.currentTarget.files ?? [])];
           event.currentTarget.value = "";
-          open(files);
+          open(files.map((file) => ({ name: file.webkitRelativePath || file.name, file })));
         }}
       />
       <Button
