@@ -1,120 +1,16 @@
-/** The words of the dual-system run. */
+/** The words of the dual-system run: the run itself, and those of its controls and of several runs. */
+import { dualComparison } from "./dualComparison";
+import { dualControls } from "./dualControls";
+
 export const dualSystem = {
+  ...dualControls,
+  ...dualComparison,
+
   intro: {
     system2: "System 2",
     plans: "plans and calls a tool with a purpose.",
     system1: "System 1",
     reads: "reads the results and hands back only what serves that purpose, so System 2's context stays small.",
-  },
-
-  ask: {
-    more: "corpora and own documents, tools, settings of the run, runs from files, batches of questions",
-    label: "Ask",
-    question: "Question",
-    placeholder: "Where was … born?",
-    ask: "Ask",
-    stop: "Stop",
-    stopping: "Stopping",
-    keys: [
-      ["Enter", "ask"],
-      ["Esc", "stop"],
-      ["N", "new question"],
-    ],
-    presets: "Try a question",
-    hops: (count: number) => (count === 1 ? "1 look-up" : `${count} look-ups`),
-    arithmetic: "years",
-    fresh: "New question",
-    freshHint: "From a new world, invented in this tab from a new seed.",
-    home: "Back to the first world",
-    pieces: { encyclopedia: "article", papers: "document" },
-    corpus: (articles: string, seed: number) => `${articles}, seed ${seed}`,
-    making: "Inventing the world",
-    worldFailed: "The world could not be made:",
-    honest:
-      "The model is a tiny agent that we trained ourselves. It knows how to research the kinds of questions listed above, in these words, and nothing else.",
-  },
-
-  corpus: {
-    label: "Search looks in",
-    names: {
-      encyclopedia: "The shipped encyclopedia",
-      papers: "The shipped papers",
-      own: "Your own documents",
-      wikipedia: "Wikipedia, live",
-      openalex: "OpenAlex, live",
-    },
-    help: {
-      encyclopedia: "Invented from a seed, so that no model can know it by heart.",
-      papers: "Short research papers, invented from a seed.",
-      own: "Files that you drop here. They are read in this tab and go nowhere.",
-      wikipedia: "Articles are fetched over the network while the agent works.",
-      openalex: "Research papers with their abstracts, fetched over the network.",
-    },
-    ask: "Write a question above. It is answered from what the search finds there.",
-    honest: (example: string) =>
-      `The shipped agent is tiny: it can follow sentences and questions in the words that it was trained on, such as “${example}”. For other texts use a larger model.`,
-  },
-
-  own: {
-    drop: "Drop files or a folder here, or choose them:",
-    files: "Files",
-    folder: "Folder",
-    sample: "Use sample files",
-    formats: "Text, Markdown, HTML, CSV, JSON, JSON Lines, PDF",
-    waiting: "Waiting for the agent, whose tokens size the passages",
-    reading: (done: string, total: string) => `Read ${done} of ${total} files`,
-    progress: "Reading the files",
-    now: (name: string, passages: string) => `${name} · ${passages} so far`,
-    cancel: "Cancel",
-    cancelled: "Reading was cancelled; nothing was added.",
-    summary: (files: string, passages: string, tokens: number) =>
-      `${files}, ${passages} of at most ${tokens} tokens. They stay in this tab until you close it.`,
-    hidden: (count: string) => `${count} hidden files or folders were left out.`,
-    read: (files: string) => `${files} read`,
-    skipped: (files: string) => `${files} skipped`,
-    more: (count: number) => `and ${count} more`,
-    remove: (name: string) => `Remove ${name}`,
-    removeAll: "Remove all",
-    kinds: {
-      text: "text",
-      markdown: "Markdown",
-      html: "HTML",
-      csv: "table",
-      json: "JSON",
-      jsonl: "JSON Lines",
-      pdf: "PDF",
-    },
-  },
-
-  sites: {
-    notices: {
-      wikipedia: (language: string) =>
-        `Search words that the model writes, and the numbers of the articles found, are sent to Wikipedia (${language}.wikipedia.org), which sees your IP address.`,
-      openalex: (_: string) =>
-        "Search words that the model writes are sent to OpenAlex (api.openalex.org), a catalogue of research papers, which sees your IP address.",
-    },
-    allow: { wikipedia: "Allow requests to Wikipedia", openalex: "Allow requests to OpenAlex" },
-    allowed: "Allowed until you close this tab. Switching off ends a request under way.",
-    forbidden: "Nothing is sent until you allow it; the tool tells System 2 that the network is off.",
-    key: "OpenAlex key (optional)",
-    keyHelp: "A free key allows more searches a day. It is sent to OpenAlex only, and forgotten with this tab.",
-    language: "Language",
-    languageHelp: "Which Wikipedia: en, de, zh-yue, …",
-  },
-
-  tools: {
-    title: "Tools",
-    search: { label: "search", help: "Finds documents. Off: System 2 must do without them." },
-    python: { label: "python", help: "Runs programs in this tab; about 13 MB are loaded with the first." },
-    scholar: {
-      label: "scholar",
-      help: "Finds research papers, as a tool of its own.",
-      sources: { off: "off", papers: "shipped papers", openalex: "OpenAlex, live" },
-    },
-    wikipedia: { label: "wikipedia", help: "Searches Wikipedia, as a tool of its own." },
-    patience: { label: "Time limit (s)", help: "Of one request over the network; it is tried up to three times." },
-    honest:
-      "The shipped agents were trained with search and python only, and will hardly call other tools. To see them search the network, let “Search looks in” be a live site.",
   },
 
   source: {
@@ -128,50 +24,6 @@ export const dualSystem = {
     after: (characters: string) => `${characters} characters after …`,
     gone: (file: string) => `${file} is not among the documents of this tab any more.`,
     notFound: "These words do not stand in the passage; the whole passage is shown.",
-  },
-
-  settings: {
-    automatic: "auto",
-    system1: {
-      label: "System 1",
-      help: "Off: System 2 reads the raw documents itself.",
-    },
-    capacity: {
-      label: "Bin capacity (tokens)",
-      help: "How much one reader gets. Smaller bins mean more readers side by side.",
-    },
-    results: {
-      label: "Search results",
-      help: "How many documents one search returns.",
-    },
-    turns: {
-      label: "Turn limit",
-      help: "After this many turns the run ends without an answer.",
-    },
-    temperature: {
-      label: "Temperature",
-      help: "0 always takes the likeliest word; higher values try others.",
-    },
-    parallel: {
-      label: "Bins at once",
-      help: "How many bins System 1 reads side by side; the others wait. Empty: all.",
-      all: "all",
-    },
-    packing: {
-      label: "Packing",
-      help: "How documents come into bins.",
-      algorithms: {
-        ffd: "First Fit Decreasing",
-        ff: "First Fit",
-        nf: "Next Fit",
-        bf: "Best Fit",
-        one: "one a bin",
-      },
-    },
-    seed: {
-      label: "Sampling seed",
-      help: "The same seed draws the same words. Matters above temperature 0.",
-    },
   },
 
   run: {
@@ -241,6 +93,7 @@ export const dualSystem = {
   },
 
   /** Heads of the table of a run. */
+
   table: {
     head: [
       "Turn",
@@ -298,121 +151,6 @@ export const dualSystem = {
     refines: (turn: number, bin: number) => `Turn ${turn}: System 1 has read bin ${bin}`,
     hands: (turn: number, tokens: string) => `Turn ${turn}: ${tokens} tokens go back to System 2`,
     answers: (answer: string) => `Answer: ${answer}`,
-  },
-
-  runs: {
-    title: (count: number) => (count === 1 ? "1 run" : `${count} runs`),
-    hint: "Choose a run to draw it again. Choose one as A and one as B to compare them.",
-    pins: { a: "A", b: "B" },
-    pin: (pin: string, run: number) => `Compare run ${run} as ${pin}`,
-    noAnswer: "no answer",
-    right: "right",
-    wrong: "wrong",
-    capacity: (tokens: number) => `bins of ${tokens}`,
-    alone: "without System 1",
-    parallel: (bins: number) => `${bins} at once`,
-    branch: (turn: number) => `branched in turn ${turn}`,
-    againWithout: "Again without System 1",
-    againWith: "Again with System 1",
-  },
-
-  branch: {
-    label: "Another purpose",
-    help: "The run starts again in this turn, with your purpose in the call; the turns before stay. It is compared with this run.",
-    start: "Branch from here",
-    edited: "Purpose changed by you",
-  },
-
-  batch: {
-    title: "A batch of questions",
-    hint: "Many questions with the settings at the left, graded by exact match and F1. Change a setting and run again to see both.",
-    source: "Questions",
-    generated: "Generated",
-    file: "Own file",
-    count: "Number of questions",
-    seedHelp: (seed: number) => `From the world of seed ${seed}.`,
-    fileHelp: 'JSON Lines: {"question": "…", "answer": "…"}, or a list of answers.',
-    choose: "Choose a file",
-    chosen: (name: string, questions: string) => `${name}: ${questions}`,
-    failed: "This file cannot be used:",
-    start: "Run the batch",
-    stop: "Stop",
-    progress: (done: string, total: string) => `${done} of ${total} questions answered`,
-    empty: "Nothing has been measured yet.",
-    chart: "Right answers (%) against System 2's context (tokens)",
-    context: "Context used (tokens)",
-    chartHelp: "Each point is a group of questions of equal number, by the context that they took at their end.",
-    summary: "Batches, one a row",
-    columns: ["Batch", "n", "Exact match", "F1", "Context (tokens)", "Without System 1", "Bins", "Time a question"],
-    batch: (number: number) => `Batch ${number}`,
-    world: (seed: number) => `seed ${seed}`,
-    part: (done: string, total: string) => `${done} of ${total}`,
-    interval: (low: string, high: string) => `${low} to ${high}`,
-    remove: "Remove",
-    removeBatch: (name: string) => `Remove ${name}`,
-    answers: "Every question with its answer",
-    answerColumns: [
-      "batch.question",
-      "question",
-      "accepted",
-      "answer",
-      "ended",
-      "exact match",
-      "F1",
-      "turns",
-      "ms",
-      "context tokens",
-      "context without System 1",
-      "System 1 calls",
-    ],
-  },
-
-  compare: {
-    title: "Comparison",
-    hint: "Bold: what differs. Settings that are the same are left out.",
-    sameSettings: "Both runs have the same settings.",
-    allSettings: "All settings",
-    all: "all",
-    table: "The two runs, row by row",
-    quantity: "Quantity",
-    run: (name: string) => `Run ${name}`,
-    difference: "B − A",
-    show: "draw",
-    context: (tokens: string) => `${tokens} tokens in System 2's context`,
-    question: "Question",
-    model: "Model",
-    corpus: "Corpus",
-    system1: "System 1",
-    on: "on",
-    off: "off",
-    capacity: "Bin capacity (tokens)",
-    parallel: "Bins at once",
-    packing: "Packing",
-    results: "Search results",
-    maxTurns: "Turn limit",
-    temperature: "Temperature",
-    seed: "Sampling seed",
-    branch: "Branch",
-    branched: (turn: number, purpose: string) => `turn ${turn}: ${purpose}`,
-    none: "–",
-    answer: "Answer",
-    grade: "Grade",
-    right: "right",
-    wrong: "wrong",
-    turns: "Turns",
-    time: "Time",
-    ledger: {
-      system2ContextTokens: "System 2's context (tokens)",
-      system2ContextWithoutSystem1: "Without System 1 (tokens)",
-      rawTokens: "Raw documents (tokens)",
-      system1Calls: "Bins read",
-      system1PromptTokens: "System 1 in (tokens)",
-      system1OutputTokens: "System 1 out (tokens)",
-      system2OutputTokens: "System 2 out (tokens)",
-    },
-    called: (tool: string, purpose: string) => `${tool} for “${purpose}”`,
-    refined: (tokens: string) => `${tokens} tokens back`,
-    answered: (answer: string) => `answers “${answer}”`,
   },
 
   ledger: {

@@ -1,12 +1,13 @@
 /** The packings really read by System 1: calls, tokens and milliseconds on this device, with the number of readings. */
-import { Button, NumberInput, Progress } from "@mantine/core";
-import { IconPlayerStopFilled, IconStopwatch } from "@tabler/icons-react";
+import { IconStopwatch } from "@tabler/icons-react";
 import { useState } from "react";
 import type { PackingAlgorithm, PackingMeasurement } from "../../../src/index";
 import { BusyElsewhere } from "../../components/BusyElsewhere";
 import { ErrorCard } from "../../components/ErrorCard";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
+import { NumberField } from "../../components/SettingsGroup";
+import { StartRow } from "../../components/StartRow";
 import { formatCount, formatDuration } from "../../format";
 import { RESEARCH_AGENT } from "../../models";
 import { isHopeless, useEngine } from "../../stores/engineStore";
@@ -18,8 +19,8 @@ import classes from "./MeasurePanel.module.css";
 import { NumberTable } from "./NumberTable";
 
 const text = strings.binPacking.measure;
-const REPETITIONS = { min: 1, max: 20 };
-const AT_ONCE = { min: 1, max: 32 };
+const REPETITIONS = { min: 1, max: 20, step: 1 };
+const AT_ONCE = { min: 1, max: 32, step: 1 };
 
 interface MeasurePanelProps {
   lengths: readonly number[];
@@ -55,59 +56,36 @@ export function MeasurePanel({ lengths, capacity, algorithms }: MeasurePanelProp
         )
       }
     >
-      <div className={classes.controls}>
-        <NumberInput
-          size="xs"
+      <StartRow
+        title={text.title}
+        phase={phase}
+        start={text.start}
+        startIcon={<IconStopwatch size={14} />}
+        onStart={taken || hopeless ? undefined : () => void measurePackings(wanted)}
+        stop={text.cancel}
+        onStop={stopMeasuring}
+        progress={progress}
+        progressWords={progress ? text.progress(formatCount(progress.done), formatCount(progress.total)) : text.waiting}
+      >
+        <NumberField
           label={text.repetitions}
+          help=""
           value={repetitions}
-          {...REPETITIONS}
-          allowDecimal={false}
-          clampBehavior="blur"
+          limits={REPETITIONS}
           disabled={busy}
-          onChange={(next) => typeof next === "number" && isWithin(next, REPETITIONS) && setRepetitions(next)}
+          onChange={(next) => next !== undefined && setRepetitions(next)}
         />
-        <NumberInput
-          size="xs"
+        <NumberField
           label={text.parallel}
-          placeholder={text.all}
-          value={parallel ?? ""}
-          {...AT_ONCE}
-          allowDecimal={false}
-          clampBehavior="blur"
+          help=""
+          value={parallel}
+          limits={AT_ONCE}
+          emptyMeans={text.all}
           disabled={busy}
-          onChange={(next) => {
-            if (next === "") setParallel(undefined);
-            else if (typeof next === "number" && isWithin(next, AT_ONCE)) setParallel(next);
-          }}
+          onChange={setParallel}
         />
-        {busy ? (
-          <Button
-            size="xs"
-            variant="default"
-            disabled={phase === "stopping"}
-            leftSection={<IconPlayerStopFilled size={12} />}
-            onClick={stopMeasuring}
-          >
-            {text.cancel}
-          </Button>
-        ) : (
-          <Button
-            size="xs"
-            disabled={taken || hopeless}
-            leftSection={<IconStopwatch size={14} />}
-            onClick={() => void measurePackings(wanted)}
-          >
-            {text.start}
-          </Button>
-        )}
-      </div>
+      </StartRow>
       <BusyElsewhere own="measurement" />
-      {busy && (
-        <div className={classes.progress} role="status">
-          <Progress size="sm" value={progress ? (100 * progress.done) / progress.total : 0} aria-label={text.title} />
-          {progress ? text.progress(formatCount(progress.done), formatCount(progress.total)) : text.waiting}
-        </div>
-      )}
       {problem && <ErrorCard problem={problem} />}
       {most !== undefined && (
         <p className={classes.note} role="alert">
@@ -133,8 +111,6 @@ export function MeasurePanel({ lengths, capacity, algorithms }: MeasurePanelProp
     </Frame>
   );
 }
-
-const isWithin = (value: number, { min, max }: { min: number; max: number }) => value >= min && value <= max;
 
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length);
 

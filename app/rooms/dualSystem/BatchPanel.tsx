@@ -1,6 +1,6 @@
 /** Many questions with the settings of the panel: progress, accuracy against the context used, and every answer. */
-import { ActionIcon, Button, NumberInput, Progress, SegmentedControl } from "@mantine/core";
-import { IconFile, IconPlayerPlayFilled, IconPlayerStopFilled, IconX } from "@tabler/icons-react";
+import { ActionIcon, Button, SegmentedControl } from "@mantine/core";
+import { IconFile, IconPlayerPlayFilled, IconX } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import type { BatchQuestion } from "../../../src/index";
 import { ErrorCard } from "../../components/ErrorCard";
@@ -8,6 +8,8 @@ import { ExportMenu } from "../../components/ExportMenu";
 import { FilePicker } from "../../components/FilePicker";
 import { Frame } from "../../components/Frame";
 import { LineChart, type LinePoint } from "../../components/LineChart";
+import { NumberField } from "../../components/SettingsGroup";
+import { StartRow } from "../../components/StartRow";
 import { TableTwin } from "../../components/TableTwin";
 import { formatCount, formatDuration, formatPercent, formatPlural } from "../../format";
 import { type Batch, type BatchSource, removeBatch, runBatch, stopBatch, useBatches } from "../../stores/batchStore";
@@ -18,7 +20,7 @@ import { parseQuestions } from "./questionFile";
 import { type RoomSearch, shippedCorpus } from "./search";
 
 const text = strings.dualSystem.batch;
-const COUNTS = { min: 1, max: 500 };
+const COUNTS = { min: 1, max: 500, step: 10 };
 const COLORS = [
   "var(--system2)",
   "var(--system1-text)",
@@ -56,7 +58,22 @@ export function BatchPanel({ search, settings }: BatchPanelProps) {
   const running = busy ? batches.at(-1) : undefined;
   return (
     <Frame title={text.title} hint={text.hint} tools={batches.length > 0 && <Save batches={batches} />}>
-      <div className={classes.controls}>
+      <StartRow
+        title={text.title}
+        phase={phase}
+        start={text.start}
+        startIcon={<IconPlayerPlayFilled size={12} />}
+        onStart={settings && asked && (() => void runBatch(settings, asked))}
+        stop={text.stop}
+        onStop={stopBatch}
+        progress={running && { done: running.results.length, total: running.total }}
+        progressWords={
+          running
+            ? text.progress(formatCount(running.results.length), formatCount(running.total))
+            : strings.dualSystem.run.waiting
+        }
+        help={source === "seed" ? text.seedHelp(search.world) : text.fileHelp}
+      >
         {generates && (
           <SegmentedControl
             size="xs"
@@ -71,17 +88,13 @@ export function BatchPanel({ search, settings }: BatchPanelProps) {
           />
         )}
         {source === "seed" ? (
-          <NumberInput
-            size="xs"
-            w={86}
-            aria-label={text.count}
-            title={text.count}
+          <NumberField
+            label={text.count}
+            help=""
             value={count}
-            {...COUNTS}
-            allowDecimal={false}
-            clampBehavior="blur"
+            limits={COUNTS}
             disabled={busy}
-            onChange={(next) => typeof next === "number" && next >= COUNTS.min && next <= COUNTS.max && setCount(next)}
+            onChange={(next) => next !== undefined && setCount(next)}
           />
         ) : (
           <FilePicker accept=".jsonl,.ndjson,.json,application/jsonl" onFile={(picked) => void open(picked)}>
@@ -92,46 +105,13 @@ export function BatchPanel({ search, settings }: BatchPanelProps) {
             )}
           </FilePicker>
         )}
-        {busy ? (
-          <Button
-            size="xs"
-            variant="default"
-            disabled={phase === "stopping"}
-            leftSection={<IconPlayerStopFilled size={12} />}
-            onClick={stopBatch}
-          >
-            {text.stop}
-          </Button>
-        ) : (
-          <Button
-            size="xs"
-            disabled={!settings || !asked}
-            leftSection={<IconPlayerPlayFilled size={12} />}
-            onClick={() => settings && asked && void runBatch(settings, asked)}
-          >
-            {text.start}
-          </Button>
-        )}
-        <span className={classes.help}>{source === "seed" ? text.seedHelp(search.world) : text.fileHelp}</span>
-      </div>
+      </StartRow>
       {failure && (
         <p className={classes.failure} role="alert">
           {text.failed} {failure}
         </p>
       )}
       {problem && <ErrorCard problem={problem} />}
-      {busy && (
-        <div className={classes.progress} role="status">
-          <Progress
-            size="sm"
-            value={running ? (100 * running.results.length) / running.total : 0}
-            aria-label={text.title}
-          />
-          {running
-            ? text.progress(formatCount(running.results.length), formatCount(running.total))
-            : strings.dualSystem.run.waiting}
-        </div>
-      )}
       {batches.some(({ results }) => results.length > 0) ? (
         <Results batches={batches} />
       ) : (

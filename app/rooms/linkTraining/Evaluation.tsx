@@ -1,10 +1,11 @@
 /** Trained links beside untrained ones, text, and the last agent alone, on the same unseen questions. */
-import { Button, NativeSelect, Progress } from "@mantine/core";
+import { NativeSelect } from "@mantine/core";
 import { ErrorCard } from "../../components/ErrorCard";
 import { ExportMenu } from "../../components/ExportMenu";
 import { Frame } from "../../components/Frame";
 import { LabOnly } from "../../components/LabOnly";
 import { NumberField } from "../../components/SettingsGroup";
+import { StartRow } from "../../components/StartRow";
 import { formatCount, formatDuration, formatPercent } from "../../format";
 import {
   type Contender,
@@ -60,7 +61,16 @@ export function Evaluation({ search, update, disabled, latentSteps }: Evaluation
         tools: <ExportMenu name="comparison" title={text.title} table={() => tableOf(measured)} />,
       })}
     >
-      <div className={classes.controls}>
+      <StartRow
+        title={text.title}
+        phase={phase}
+        start={text.start}
+        onStart={disabled || !set ? undefined : start}
+        stop={text.stop}
+        onStop={stopEvaluation}
+        progress={{ done: answered, total }}
+        progressWords={text.progress(formatCount(answered), formatCount(total))}
+      >
         <NumberField
           label={text.n}
           help=""
@@ -97,22 +107,7 @@ export function Evaluation({ search, update, disabled, latentSteps }: Evaluation
           data={(fitting.length > 0 ? fitting : [search.set]).map((id) => ({ value: id, label: text.sets[id] }))}
           onChange={(event) => update({ set: event.currentTarget.value as RoomSearch["set"] })}
         />
-        {busy ? (
-          <Button size="xs" variant="default" disabled={phase === "stopping"} onClick={stopEvaluation}>
-            {text.stop}
-          </Button>
-        ) : (
-          <Button size="xs" disabled={disabled || !set} onClick={start}>
-            {text.start}
-          </Button>
-        )}
-      </div>
-      {busy && (
-        <div className={classes.progress}>
-          <Progress size="sm" value={(100 * answered) / total} aria-label={text.title} />
-          <span>{text.progress(formatCount(answered), formatCount(total))}</span>
-        </div>
-      )}
+      </StartRow>
       {problem && <ErrorCard problem={problem} />}
       {measured.length > 0 && settings ? (
         <Results measured={measured} n={settings.n} seed={settings.seed} />
