@@ -1,4 +1,5 @@
 /** onnxruntime-web in Node: its WebAssembly from the installed package; its WebGPU kernels on Dawn (npm package `webgpu`). */
+import { setFlagsFromString } from "node:v8";
 import { GpuUnavailableError } from "../gpu/errors";
 import { openDawn } from "../gpu/nodeDevice";
 import { type OnnxProvider, OnnxRuntime } from "./runtime";
@@ -29,6 +30,9 @@ async function openWebGpu(): Promise<OnnxRuntime> {
   // onnxruntime-web would say less.
   if (!(await gpu.requestAdapter())) throw new GpuUnavailableError("noAdapter", "there is no WebGPU adapter");
   offerWebGpu(gpu);
+  // Of its 27 MB little runs often, as the kernels are on the GPU: to optimize all of it takes two cores a minute and more,
+  // and a process that is done waits for that.
+  setFlagsFromString("--liftoff-only");
   const library = await import("onnxruntime-web/webgpu");
   library.env.wasm.numThreads = 1;
   return new OnnxRuntime("webgpu", library);

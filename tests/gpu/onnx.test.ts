@@ -1,5 +1,4 @@
 /** Three engines on the same weights: our own, and onnxruntime-web on the processor and on WebGPU. */
-import { setFlagsFromString } from "node:v8";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeModels } from "../../src/cli/nodeModels";
 import type { GenerateRequest, LanguageModel } from "../../src/model/languageModel";
@@ -9,9 +8,6 @@ import { referenceHidden, referenceLogits } from "../../src/reference/decoder";
 import { argmax } from "../../src/reference/sampling";
 import { openRandom, quantizedReference, relativeError } from "../fixtures/onnxModels";
 import { SHOW_IDS, someIds } from "../fixtures/showIds";
-
-// onnxruntime-web's WebAssembly for WebGPU has 27 MB: to optimize all of it takes two cores a minute and gains nothing.
-setFlagsFromString("--liftoff-only");
 
 describe("the shipped agent", () => {
   const models = nodeModels();
