@@ -84,29 +84,19 @@ function HubFields({ search, update, busy }: FieldsProps) {
         look();
       }}
     >
-      <TextInput
-        size="xs"
-        label={text.id.label}
-        description={text.id.help}
-        placeholder={text.id.placeholder}
-        inputWrapperOrder={ORDER}
-        spellCheck={false}
-        autoComplete="off"
+      <AddressField
+        {...text.id}
         value={id}
         disabled={busy}
         error={wrong && text.badId}
-        onChange={(event) => update({ id: event.currentTarget.value })}
+        onChange={(own) => update({ id: own })}
       />
-      <TextInput
-        size="xs"
-        label={text.revision.label}
-        description={text.revision.help}
+      <AddressField
+        {...text.revision}
         placeholder="main"
-        inputWrapperOrder={ORDER}
-        spellCheck={false}
         value={revision}
         disabled={busy}
-        onChange={(event) => update({ revision: event.currentTarget.value })}
+        onChange={(own) => update({ revision: own })}
       />
       <SettingsGroup
         title={text.more}
@@ -127,17 +117,13 @@ function HubFields({ search, update, busy }: FieldsProps) {
           disabled={busy}
           onChange={(event) => setToken(event.currentTarget.value)}
         />
-        <TextInput
-          size="xs"
-          label={text.host.label}
-          description={text.host.help}
+        <AddressField
+          {...text.host}
           placeholder="https://huggingface.co"
-          inputWrapperOrder={ORDER}
-          spellCheck={false}
           value={host}
           disabled={busy}
           error={host !== "" && !addressOf(host) && text.badUrl}
-          onChange={(event) => update({ host: event.currentTarget.value })}
+          onChange={(own) => update({ host: own })}
         />
       </SettingsGroup>
       <Look disabled={busy || id.trim() === ""} />
@@ -159,23 +145,47 @@ function UrlFields({ search, update, busy }: FieldsProps) {
         if (address) void openOrigin({ kind: "url", url: isFile ? address : `${address}/` });
       }}
     >
-      <TextInput
-        size="xs"
-        label={text.url.label}
-        description={text.url.help}
-        placeholder={text.url.placeholder}
-        inputWrapperOrder={ORDER}
-        spellCheck={false}
+      <AddressField
+        {...text.url}
         value={search.url}
         disabled={busy}
         error={tried && search.url !== "" && !address && text.badUrl}
-        onChange={(event) => {
+        onChange={(url) => {
           setTried(false);
-          update({ url: event.currentTarget.value });
+          update({ url });
         }}
       />
       <Look disabled={busy || search.url.trim() === ""} />
     </form>
+  );
+}
+
+interface AddressFieldProps {
+  label: string;
+  help: string;
+  placeholder: string;
+  value: string;
+  disabled: boolean;
+  error?: string | false;
+  onChange: (value: string) => void;
+}
+
+/** A name or an address, which no browser corrects or completes. */
+function AddressField({ label, help, placeholder, value, disabled, error, onChange }: AddressFieldProps) {
+  return (
+    <TextInput
+      size="xs"
+      label={label}
+      description={help}
+      placeholder={placeholder}
+      inputWrapperOrder={ORDER}
+      spellCheck={false}
+      autoComplete="off"
+      value={value}
+      disabled={disabled}
+      error={error}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   );
 }
 
