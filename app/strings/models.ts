@@ -73,7 +73,11 @@ export const models = {
       help: "Smaller formats take less memory and answer a little differently, and how differently is measured below; q4 keeps the embedding and the head in 8 bits.",
       choices: { stored: (stored: string) => `${stored}, as stored`, q8: "q8", q4: "q4" },
     },
-    cache: { label: "Key/value cache", help: "f16 halves its memory, at a relative error of about 0.0005" },
+    cache: {
+      label: "Key/value cache",
+      help: "f16 halves its memory, at a relative error of about 0.0005",
+      onnx: "onnxruntime-web keeps it as the graph says: f32, if the graph is made here",
+    },
     context: {
       label: "Context",
       help: "The longest text, prompt and answer together. The cache grows to this as texts grow.",

@@ -11,6 +11,7 @@ import {
   WASM_BYTES,
 } from "../../../src/index";
 import type { CheckpointInfo } from "../../../src/worker/libraryProtocol";
+import type { EngineChoice, EngineVerdict } from "../../../src/worker/loadProtocol";
 import { Facts } from "../../components/Facts";
 import { Frame } from "../../components/Frame";
 import { SwitchField } from "../../components/SettingsGroup";
@@ -150,6 +151,8 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
   const least = Math.min(64, most);
   const { choices } = text.weights;
   const isExport = info.graph !== undefined;
+  const engine = useEngine((state) => engineFor(info, state.choice, state.auto));
+  const hasF32Cache = engine !== undefined && engine !== "wgsl";
   // By doubling: a thousand tokens more mean much in a short context and little in a long one.
   const steps = Math.log2(most / least);
   const store = useLibrary((state) => state.store);
@@ -171,11 +174,11 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
       <NativeSelect
         size="xs"
         label={text.cache.label}
-        description={text.cache.help}
+        description={hasF32Cache ? text.cache.onnx : text.cache.help}
         inputWrapperOrder={["label", "input", "description"]}
         data={["f32", "f16"]}
-        value={cache}
-        disabled={disabled || isExport}
+        value={hasF32Cache ? "f32" : cache}
+        disabled={disabled || hasF32Cache}
         onChange={(event) => change({ cache: event.currentTarget.value as LoadOptions["cache"] })}
       />
       <div className={classes.context}>
@@ -232,6 +235,12 @@ function contextAt(step: number, least: number, most: number): number {
   return Math.min(most, Math.max(least, Math.round(tokens / 64) * 64 || least));
 }
 
+/** What will run it, as far as that is known by now. */
+function engineFor({ graph }: CheckpointInfo, choice: EngineChoice, auto: EngineVerdict | undefined) {
+  const wanted = graph === undefined ? choice : exportEngine(choice);
+  return wanted === "auto" ? auto?.engine : wanted;
+}
+
 function Fit({ info, options }: { info: CheckpointInfo; options: LoadOptions }) {
   const adapter = useDevice((state) => state.adapter);
   const choice = useEngine((state) => state.choice);
@@ -239,8 +248,7 @@ function Fit({ info, options }: { info: CheckpointInfo; options: LoadOptions }) 
   const library = useLibrary();
   const { weights, cache, context } = options;
   const isExport = info.graph !== undefined;
-  const wanted = isExport ? exportEngine(choice) : choice;
-  const onProcessor = wanted === "onnx-wasm" || (wanted === "auto" && auto?.engine === "onnx-wasm");
+  const onProcessor = engineFor(info, choice, auto) === "onnx-wasm";
   const limits = adapter && gpuLimits(adapter);
   const { stored = "F32" } = info;
   let estimate: MemoryEstimate | undefined;
