@@ -6,7 +6,7 @@ import { loadOnnxModel } from "../../src/onnx/load";
 import { nodeOnnxRuntime } from "../../src/onnx/nodeRuntime";
 import { referenceHidden, referenceLogits } from "../../src/reference/decoder";
 import { argmax } from "../../src/reference/sampling";
-import { openRandom, quantizedReference, relativeError } from "../fixtures/onnxModels";
+import { CHECKPOINTS, openRandom, quantizedReference, relativeError } from "../fixtures/onnxModels";
 import { SHOW_IDS, someIds } from "../fixtures/showIds";
 
 describe("the shipped agent", () => {
@@ -64,9 +64,10 @@ describe("the shipped agent", () => {
 
 describe("onnxruntime-web on WebGPU", () => {
   it.each([
-    ["llama: own head, a key for each head", "f32"],
-    ["mistral, widths of 32", "q4"],
-  ] as const)("computes what the reference does: %s in %s", { timeout: 600_000 }, async (name, weights) => {
+    ...Object.keys(CHECKPOINTS).map((name) => [name, "f32"] as const),
+    ["mistral, widths of 32", "q8"] as const,
+    ["mistral, widths of 32", "q4"] as const,
+  ])("computes what the reference does: %s in %s", { timeout: 120_000 }, async (name, weights) => {
     const { checkpoint, reference: exact } = await openRandom(name);
     const reference = quantizedReference(exact, weights);
     const runtime = await nodeOnnxRuntime("webgpu");
