@@ -180,6 +180,10 @@ export const models = {
       first: "Once upon a time",
       chat: "As a message of a chat",
       thinking: "Thinking first",
+      sampled: "As the checkpoint draws",
+      sampledHelp: ({ temperature, topK, topP }: { temperature: number; topK: number; topP: number }) =>
+        `Tokens are drawn as its generation_config.json says: temperature ${temperature}, top-k ${topK}, top-p ${topP}. Off: the most probable token`,
+      notSampled: "Its generation_config.json does not ask for drawing tokens",
       thinkingHelp: "The switch of chat templates that have one, as Qwen3's; other templates do not notice it",
       go: "Continue by 24 tokens",
       stop: "Stop",

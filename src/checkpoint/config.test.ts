@@ -176,6 +176,17 @@ describe("parseConfig", () => {
     expect(() => parseConfig(llama, { eos_token_id: "x" })).toThrow('generation_config.json: field "eos_token_id"');
   });
 
+  it("takes over how generation_config.json would draw tokens, if it would", () => {
+    const qwen = { do_sample: true, temperature: 0.6, top_k: 20, top_p: 0.95 };
+    const sampling = { temperature: 0.6, topK: 20, topP: 0.95, minP: 0, repetitionPenalty: 1 };
+    expect(parseConfig(llama, qwen).sampling).toEqual(sampling);
+    expect(parseConfig(llama, { ...qwen, do_sample: false })).not.toHaveProperty("sampling");
+    expect(parseConfig(llama, { temperature: 0.6 })).not.toHaveProperty("sampling");
+    // What transformers assumes where the file is silent.
+    expect(parseConfig(llama, { do_sample: true }).sampling).toMatchObject({ temperature: 1, topK: 50, topP: 1 });
+    expect(() => parseConfig(llama, { top_p: 2 })).toThrow('generation_config.json: field "top_p"');
+  });
+
   it("gives the same configuration back through configToJson", () => {
     for (const json of [qwen25, qwen3, llama, mistral, { ...llama, attention_bias: true, head_dim: 10 }]) {
       const config = parseConfig(json);

@@ -27,6 +27,17 @@ export interface ModelConfig {
   maxPositions: number;
   /** Union of config.json and generation_config.json. */
   eosIds: readonly number[];
+  /** How generation_config.json would have tokens drawn, where it asks for drawing them (`do_sample`). */
+  sampling?: SuggestedSampling;
+}
+
+/** Filters of `SamplingOptions`. */
+export interface SuggestedSampling {
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repetitionPenalty: number;
 }
 
 /**
@@ -83,7 +94,16 @@ const configSchema = z.looseObject({
 });
 type RawConfig = z.infer<typeof configSchema>;
 
-const generationSchema = z.looseObject({ eos_token_id: tokenIds });
+const generationSchema = z.looseObject({
+  eos_token_id: tokenIds,
+  do_sample: z.boolean().nullish(),
+  temperature: z.number().nonnegative().nullish(),
+  top_k: z.int().nonnegative().nullish(),
+  top_p: z.number().positive().max(1).nullish(),
+  min_p: z.number().min(0).max(1).nullish(),
+  repetition_penalty: z.number().positive().nullish(),
+});
+type RawGeneration = z.infer<typeof generationSchema>;
 
 /**
  * Reads config.json and, when the checkpoint has one, generation_config.json (both already parsed from JSON).
@@ -113,6 +133,7 @@ export function parseConfig(configJson: unknown, generationConfigJson?: unknown)
   const maxPositions = raw.max_position_embeddings ?? defaults.maxPositions;
   refuseUnsupported(raw, maxPositions);
   const attentionBias = raw.attention_bias ?? false;
+  const sampling = samplingOf(generation);
   return {
     modelType: raw.model_type,
     vocabSize: raw.vocab_size,
@@ -130,6 +151,19 @@ export function parseConfig(configJson: unknown, generationConfigJson?: unknown)
     qkNorm: raw.model_type === "qwen3",
     maxPositions,
     eosIds: uniqueTokenIds(raw.vocab_size, raw.eos_token_id, generation.eos_token_id),
+    ...(sampling && { sampling }),
+  };
+}
+
+/** What is absent is as in transformers' GenerationConfig, which keeps 50 tokens. */
+function samplingOf(raw: RawGeneration): SuggestedSampling | undefined {
+  if (!raw.do_sample) return undefined;
+  return {
+    temperature: raw.temperature ?? 1,
+    topK: raw.top_k ?? 50,
+    topP: raw.top_p ?? 1,
+    minP: raw.min_p ?? 0,
+    repetitionPenalty: raw.repetition_penalty ?? 1,
   };
 }
 

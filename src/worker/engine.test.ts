@@ -303,4 +303,23 @@ describe("continueText", () => {
     expect(model.batches.flat()).toEqual(["Hello", chat, chat, `${chat}<think></think>`]);
     expect(await engine.continueText({ ...ask, model: "b", chat: false })).toMatchObject({ status: "failed" });
   });
+
+  it("draws tokens as the checkpoint suggests, where it is asked to", async () => {
+    const sampling = { temperature: 0.6, topK: 20, topP: 0.95, minP: 0, repetitionPenalty: 1 };
+    const scripted = scriptedModel(() => "more");
+    const asked: unknown[] = [];
+    const model: typeof scripted = Object.assign(Object.create(scripted) as typeof scripted, {
+      config: { ...scripted.config, sampling },
+      generate: (...[requests, options]: Parameters<typeof scripted.generate>) => {
+        asked.push(...requests);
+        return scripted.generate(requests, options);
+      },
+    });
+    const { engine } = setUp(model);
+    await engine.load(load("a"));
+    const ask = { model: "a", prompt: "Hello", maxTokens: 4, chat: false };
+    for (const sampled of [false, true]) await engine.continueText({ ...ask, sampled });
+    expect(asked[0]).not.toHaveProperty("temperature");
+    expect(asked[1]).toMatchObject(sampling);
+  });
 });

@@ -157,7 +157,7 @@ export class Engine implements EngineApi {
     return this.done(() => this.library.remove(key));
   }
 
-  continueText({ model: id, prompt, chat, thinking, maxTokens }: ContinueRequest): Promise<ContinueOutcome> {
+  continueText({ model: id, prompt, chat, thinking, sampled, maxTokens }: ContinueRequest): Promise<ContinueOutcome> {
     return this.job(undefined, async (signal) => {
       const { model } = this.desk.model(id);
       const { tokenizer, config } = model;
@@ -165,7 +165,8 @@ export class Engine implements EngineApi {
       const ids = tokenizer.encode(chat ? tokenizer.renderChat([{ role: "user", content: prompt }], options) : prompt);
       const start = performance.now();
       const room = Math.max(0, Math.min(maxTokens, config.maxPositions - ids.length));
-      const [result] = await model.generate([{ input: { ids }, maxTokens: room }], { signal });
+      const sampling = sampled ? config.sampling : undefined;
+      const [result] = await model.generate([{ ...sampling, input: { ids }, maxTokens: room }], { signal });
       const milliseconds = performance.now() - start;
       const { text = "", ids: written = [], promptTokens = 0 } = result ?? {};
       return { status: "finished", text, ids: written, promptTokens, milliseconds } as const;

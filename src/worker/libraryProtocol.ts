@@ -98,6 +98,8 @@ export interface ContinueRequest {
   chat: boolean;
   /** Of a chat: whether the model thinks first, where its template has a switch for that, as Qwen3's. Default: its own. */
   thinking?: boolean;
+  /** Whether tokens are drawn as the checkpoint suggests, or the most probable ones taken. Default false. */
+  sampled?: boolean;
   maxTokens: number;
 }
 

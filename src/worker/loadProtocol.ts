@@ -1,4 +1,5 @@
 /** Calls and messages of the engine worker about engines and models; see protocol.ts. */
+import type { SuggestedSampling } from "../checkpoint/config";
 import type { Quantization } from "../checkpoint/quantize";
 import { ENGINES, type Engine } from "../model/engines";
 import type { EngineProblem } from "./protocol";
@@ -83,6 +84,8 @@ export interface ModelInfo {
   vocabSize: number;
   /** Tokens of the longest context. */
   maxPositions: number;
+  /** How the checkpoint would have its tokens drawn, where it says so. */
+  sampling?: SuggestedSampling;
   /** Whether it is an export in ONNX, which gives text only. */
   isExport: boolean;
   /** Whether it was loaded so that latent thoughts pass through it. */

@@ -47,10 +47,10 @@ export function infoOf(
   { id, weights = "stored", onnx }: ModelSource,
   { config, liveBytes }: Pick<LanguageModel, "config" | "liveBytes">,
 ): ModelInfo {
-  const { layers, hiddenSize, vocabSize, maxPositions } = config;
+  const { layers, hiddenSize, vocabSize, maxPositions, sampling } = config;
   const sizes = { parameters: parametersOf(config), layers, hiddenSize, vocabSize, maxPositions };
   const abilities = { isExport: onnx !== undefined, latent: false, gradients: false };
-  return { id, engine, weights, ...sizes, ...abilities, liveBytes };
+  return { id, engine, weights, ...sizes, ...abilities, ...(sampling && { sampling }), liveBytes };
 }
 
 /** Of the decoder of a configuration, which is all that any of its checkpoints and exports holds. */

@@ -1,4 +1,4 @@
-/** A few greedy tokens of any loaded model: the quickest way to see whether it works and how fast it is. */
+/** A few tokens of any loaded model: the quickest way to see whether it works and how fast it is. */
 import { Button, NativeSelect, Switch, Textarea } from "@mantine/core";
 import { useState } from "react";
 import type { ContinueOutcome } from "../../../src/worker/libraryProtocol";
@@ -22,6 +22,7 @@ export function TryIt() {
   const [prompt, setPrompt] = useState<string>(text.first);
   const [chat, setChat] = useState(false);
   const [thinking, setThinking] = useState(true);
+  const [sampled, setSampled] = useState(false);
   const [outcome, setOutcome] = useState<ContinueOutcome>();
   const model = models.find(({ id }) => id === wanted) ?? models.at(-1);
   if (!model) return null;
@@ -29,7 +30,7 @@ export function TryIt() {
   const go = async () => {
     if (!takeEngine("trial", stop)) return;
     setOutcome(undefined);
-    const request = { model: model.id, prompt, chat, thinking, maxTokens: TOKENS };
+    const request = { model: model.id, prompt, chat, thinking, sampled, maxTokens: TOKENS };
     setOutcome(
       await engine()
         .continueText(request)
@@ -85,6 +86,14 @@ export function TryIt() {
           checked={thinking}
           disabled={running || !chat}
           onChange={(event) => setThinking(event.currentTarget.checked)}
+        />
+        <Switch
+          size="xs"
+          label={text.sampled}
+          title={model.sampling ? text.sampledHelp(model.sampling) : text.notSampled}
+          checked={sampled && model.sampling !== undefined}
+          disabled={running || !model.sampling}
+          onChange={(event) => setSampled(event.currentTarget.checked)}
         />
       </div>
       {outcome?.status === "finished" && (

@@ -22,6 +22,7 @@ export const generateCommand = command({
       help: "new tokens at most",
     }),
     ...samplingOptions,
+    suggested: flag("draw as the checkpoint's generation_config.json says, in place of the options above"),
     seed: integer({ value: "S", min: 0, max: MAX_SEED, fallback: 0, help: "of sampling" }),
     json: jsonFlag,
   },
@@ -36,7 +37,13 @@ export const generateCommand = command({
     const maxTokens = Math.min(values["max-tokens"], config.maxPositions - ids.length);
     const model = await found.load();
     const start = performance.now();
-    const request = { ...samplingOf(values, values.seed), input: { ids }, maxTokens };
+    if (values.suggested && !config.sampling) {
+      throw new UsageError(
+        `--suggested: ${values.model ?? "the model"} has no generation_config.json that draws tokens`,
+      );
+    }
+    const drawn = values.suggested ? config.sampling : undefined;
+    const request = { ...samplingOf(values, values.seed), ...drawn, input: { ids }, maxTokens };
     const onToken = values.json ? undefined : ({ text: piece }: { text: string }) => out(piece);
     const [result] = await model.generate([request], onToken && { onToken });
     if (!result) throw new Error(`${model.id} returned no result`);
