@@ -50,6 +50,8 @@ const button = (page: Page | Locator, name: string) => page.getByRole("button", 
 async function curve(page: Page, title: string, column: number): Promise<[step: number, value: number][]> {
   const figure = part(page, text.charts.title).getByRole("figure").filter({ hasText: title }).first();
   if (!(await figure.getByRole("table").isVisible())) await figure.getByText(strings.table.show).click();
+  // It is drawn when it has been opened.
+  await figure.locator("tbody tr").first().waitFor();
   const rows = await figure.locator("tbody tr").all();
   const cells = await Promise.all(rows.map((row) => row.locator("th, td").allInnerTexts()));
   return cells.flatMap((row): [number, number][] => (row[column] ? [[Number(row[0]), Number(row[column])]] : []));
