@@ -119,7 +119,7 @@ function print(model, weights, results) {
       continue;
     }
     const cell = (/** @type {(of: any) => number} */ pick) =>
-      `${pick(result).toPrecision(3)} (${(pick(result) / pick(first)).toPrecision(2)} x)`;
+      `${Number(pick(result).toPrecision(3)).toLocaleString("en")} (${(pick(result) / pick(first)).toPrecision(2)} x)`;
     const cells = [
       cell((of) => of.decodeTokensPerSecond[1]),
       cell((of) => of.decodeTokensPerSecond[8]),

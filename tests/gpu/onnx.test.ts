@@ -74,9 +74,12 @@ describe("onnxruntime-web on WebGPU", () => {
     const model = await loadOnnxModel({ id: "random", runtime, checkpoint, tokenizer: SHOW_IDS, weights });
     const { vocabSize } = model.config;
     const inputs = [9, 4].map((length, seed) => ({ ids: someIds(length, vocabSize, seed) }));
-    const logits = await model.forward(inputs, { output: "logits" });
-    const hidden = await model.forward(inputs, { output: "hidden", lastOnly: true });
-    inputs.forEach((input, i) => {
+    // Vectors that no token has, in the same batch.
+    const embeddings = (await model.embed(someIds(6, vocabSize, 2))).map((value, i) => value + 0.1 * Math.sin(i));
+    const batch = [...inputs, { embeddings }];
+    const logits = await model.forward(batch, { output: "logits" });
+    const hidden = await model.forward(batch, { output: "hidden", lastOnly: true });
+    batch.forEach((input, i) => {
       expect(relativeError(logits[i]!, referenceLogits(reference, input))).toBeLessThan(1e-3);
       const wanted = referenceHidden(reference, input).slice(-hidden[i]!.length);
       expect(relativeError(hidden[i]!, wanted)).toBeLessThan(1e-3);
