@@ -529,7 +529,7 @@ test("a lost device is told of, and one click brings everything back", async ({ 
     await expect(loadedModels(page)).toContainText("twinloop-1m");
   }
   await page.goto("#/dual-system");
-  await expect(page.getByRole("region", { name: strings.device.label })).toContainText("parameters", {
+  await expect(page.getByRole("region", { name: strings.device.label, exact: true })).toContainText("parameters", {
     timeout: LONG_MS,
   });
 });

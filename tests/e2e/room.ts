@@ -14,7 +14,7 @@ export const questionField = (page: Page) =>
   page.getByRole("textbox", { name: strings.dualSystem.ask.question, exact: true });
 export const presets = (page: Page) =>
   page.getByRole("region", { name: strings.dualSystem.ask.label }).locator("[aria-pressed]");
-export const engineLine = (page: Page) => page.getByRole("region", { name: strings.device.label });
+export const engineLine = (page: Page) => page.getByRole("region", { name: strings.device.label, exact: true });
 export const picture = (page: Page) => page.getByRole("region", { name: strings.dualSystem.run.picture });
 
 /** Opens the room and waits for its questions; the agent may still be loading. */

@@ -9,7 +9,7 @@ import { strings } from "../../strings";
 import { ChainEditor } from "./ChainEditor";
 import type { ControlPanelProps } from "./ControlPanel";
 import classes from "./ControlPanel.module.css";
-import { LIMITS, questionOf, relaySpec, writeChain } from "./search";
+import { DEFAULTS, LIMITS, questionOf, relaySpec, writeChain } from "./search";
 
 const text = strings.latentRecursion.question;
 
@@ -56,7 +56,7 @@ export function QuestionForm({ search, update, busy }: ControlPanelProps) {
             </Choice>
           </>
         )}
-        <LabOnly>
+        <LabOnly changed={search.seed !== DEFAULTS.seed}>
           <NumberField
             label={text.seed}
             help={text.seedHelp}
