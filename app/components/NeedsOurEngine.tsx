@@ -1,7 +1,7 @@
 /** Why a part of a room is switched off on an engine or a model without gradients, and the way to what has them. */
 import { Button } from "@mantine/core";
 import { lacksGradients, useEngine } from "../stores/engineStore";
-import { useRingAgents } from "../stores/ringStore";
+import { useFrozenAgent } from "../stores/ringStore";
 import { strings } from "../strings";
 import classes from "./BusyElsewhere.module.css";
 import { useEngineChoice } from "./EngineMenu";
@@ -12,7 +12,7 @@ export function NeedsOurEngine() {
   const { choice, auto } = useEngine();
   const lacks = useEngine(lacksGradients);
   const choose = useEngineChoice();
-  const frozen = useRingAgents().find(({ info }) => info && !info.gradients);
+  const frozen = useFrozenAgent();
   if (!lacks) {
     return frozen ? (
       <div className={classes.notice} role="note">

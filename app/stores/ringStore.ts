@@ -36,8 +36,12 @@ export function useRingAgents(): readonly RingAgent[] {
 /** Whether an agent runs, or will run, without the tape: no gradients, no fits. */
 export function useLacksTape(): boolean {
   const lacks = useEngine(lacksGradients);
-  const agents = useRingAgents();
-  return lacks || agents.some(({ info }) => info && !info.gradients);
+  return useFrozenAgent() !== undefined || lacks;
+}
+
+/** The first agent through whose model, as it was loaded, gradients do not pass. */
+export function useFrozenAgent(): RingAgent | undefined {
+  return useRingAgents().find(({ info }) => info && !info.gradients);
 }
 
 /** The first agent whose width is not that which a set of links was made for, as far as widths are known. */
