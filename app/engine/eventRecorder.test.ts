@@ -27,6 +27,17 @@ test("later batches continue the view", () => {
   expect(published[1]).toEqual(foldEvents(undefined, dualRun));
 });
 
+test("what is waiting can be published at once, and is not published again", () => {
+  const published: (RunView | undefined)[] = [];
+  const recorder = new EventRecorder(foldEvents, (view: RunView | undefined) => published.push(view));
+  recorder.push(dualRun);
+  recorder.flush();
+  expect(published).toEqual([foldEvents(undefined, dualRun)]);
+  recorder.flush();
+  vi.advanceTimersByTime(1000);
+  expect(published).toHaveLength(1);
+});
+
 test("reset drops what was not yet published", () => {
   const published: (RunView | undefined)[] = [];
   const recorder = new EventRecorder(foldEvents, (view: RunView | undefined) => published.push(view));

@@ -47,8 +47,11 @@ export class EventRecorder<Event, View> {
     return this.kept.toArray();
   }
 
-  private flush(): void {
+  /** Publishes what is waiting at once: before something is shown that these events are a part of. */
+  flush(): void {
+    clearTimeout(this.timer);
     this.timer = undefined;
+    if (this.pending.length === 0) return;
     this.view = this.fold(this.view, this.pending);
     this.pending = [];
     this.publish(this.view);

@@ -112,6 +112,7 @@ async function runOne(request: RunRequest): Promise<boolean> {
   }
   if (id !== current) return false;
   if (outcome.status === "failed") {
+    recorder.flush();
     // It may have failed before its first event.
     const { runs } = useRecursion.getState();
     const kept = runs.filter((run) => run.id !== id || run.events.length > 0);

@@ -144,7 +144,9 @@ export async function ask(request: Omit<ResearchRequest, "run">, search: DualTra
     outcome = { status: "failed", problem: { kind: "engineFailed", detail: String(error) } };
   }
   // A finished run is over when its last event has arrived; a failed one may never send it.
-  if (run === current && outcome.status === "failed") useRun.setState({ phase: "over", problem: outcome.problem });
+  if (run !== current || outcome.status !== "failed") return;
+  recorder.flush();
+  useRun.setState({ phase: "over", problem: outcome.problem });
 }
 
 /** Ids are never used twice, though an older run may be on the screen again. */

@@ -58,11 +58,17 @@ onEngineMessage("trainingEvents", ({ run, events }) => {
   recorder.push(events);
   for (const { type } of events) {
     const { phase } = useTraining.getState();
-    if (type === "trainingPaused") useTraining.setState({ phase: "paused" });
+    if (type === "trainingPaused") halt();
     else if (type === "trainingResumed" && phase === "paused") useTraining.setState({ phase: "running" });
     else if (type === "trainingStep" && phase === "starting") useTraining.setState({ phase: "running" });
   }
 });
+/** A run that is halted shows all its steps. */
+function halt(): void {
+  recorder.flush();
+  useTraining.setState({ phase: "paused" });
+}
+
 onEngineMessage("linksTrained", ({ info }) => noteLinks(info));
 onEngineMessage("trainingNotSaved", ({ detail }) => useTraining.setState({ notSaved: detail }));
 
@@ -114,6 +120,7 @@ async function run(stage: TrainingStage, call: (id: number) => Promise<TrainingO
   useTraining.setState({ phase: "starting" });
   const outcome = await call(id).catch(failed);
   if (id !== current) return;
+  recorder.flush();
   useTraining.setState({ phase: "idle", hidden: false });
   if (outcome.status === "failed") useTraining.setState({ problem: outcome.problem });
   await lookForSaved();
@@ -142,7 +149,7 @@ export function stepTraining(): void {
   if (useTraining.getState().phase !== "paused" || !takeEngine("training", pauseTraining)) return;
   useTraining.setState({ phase: "stepping" });
   void settle(() => engine().stepTraining()).then(() => {
-    if (useTraining.getState().phase === "stepping") useTraining.setState({ phase: "paused" });
+    if (useTraining.getState().phase === "stepping") halt();
   });
 }
 

@@ -39,6 +39,8 @@ interface Session {
   trainer: LinkTrainer;
   system: RecursionSystem;
   events: TrainingEvent[];
+  /** On their way to the page. */
+  batcher: EventBatcher<TrainingEvent>;
   began: Uint8Array<ArrayBuffer> | undefined;
 }
 
@@ -128,6 +130,8 @@ export class TrainingDesk {
     const { session } = this;
     if (!session?.trainer.isPaused) throw new EngineError("engineFailed", "no training run is halted");
     await session.trainer.trainStep();
+    // Who is told that the step is taken has seen it.
+    session.batcher.flush();
     if (this.session !== session) return;
     // The last step ends the run.
     if (session.trainer.isFinished) session.trainer.resume();
@@ -224,7 +228,7 @@ export class TrainingDesk {
       },
       autosave: { every: saveEvery, save: (bytes) => this.write(session, bytes) },
     });
-    const session: Session = { trainer, system, events, began };
+    const session: Session = { trainer, system, events, batcher, began };
     this.session = session;
     try {
       if (file) await trainer.restore(file, "the saved run");
