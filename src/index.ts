@@ -1,4 +1,5 @@
 /** The public interface of the library. The page and other programs import from here and from `worker/` only. */
+export { parseAddress } from "./checkpoint/address";
 export type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint/checkpoint";
 export type { ModelConfig } from "./checkpoint/config";
 export {

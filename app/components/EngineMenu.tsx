@@ -15,7 +15,7 @@ export function useEngineChoice(): (choice: EngineChoice) => void {
   const navigate = useNavigate();
   return (choice) => {
     const engine = choice === "auto" ? undefined : choice;
-    void navigate({ to: ".", search: (previous) => ({ ...previous, engine }), replace: true });
+    void navigate({ to: ".", search: (previous) => ({ ...previous, engine }), replace: true, resetScroll: false });
   };
 }
 

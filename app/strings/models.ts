@@ -24,10 +24,11 @@ export const models = {
     more: "Token and mirror",
     url: {
       label: "Address of the folder",
-      help: "The folder that holds config.json, tokenizer.json and model.safetensors, or an .onnx file in it; its server must allow other sites to read (CORS)",
+      help: "The folder that holds config.json, tokenizer.json and model.safetensors, or an .onnx file in it; its server must allow other sites to read (CORS). A query, name or password in it opens the files, stays in this tab's memory, and is neither kept nor put into links.",
       placeholder: "https://example.org/models/mine/",
     },
     badId: "A model's name looks like organisation/name.",
+    secretHost: "A hub's address has no query, name or password here. What opens it goes into Access token.",
     badUrl: "This is no address of the form https://…",
     look: "List its files",
     looking: "Reading configuration and headers…",

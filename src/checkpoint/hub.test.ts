@@ -92,13 +92,20 @@ beforeEach(() => {
 
 const model = (more = {}) => ({ id: "some/model", host, ...more });
 
+const REVISED_MIRROR = { id: "a/b", revision: "feature/x", host: "https://mirror.example:8443" };
 describe("parseHubId", () => {
   it.each([
     ["Qwen/Qwen3-0.6B", { id: "Qwen/Qwen3-0.6B" }],
     [" Qwen/Qwen3-0.6B@main ", { id: "Qwen/Qwen3-0.6B", revision: "main" }],
     ["https://huggingface.co/Qwen/Qwen3-0.6B", { id: "Qwen/Qwen3-0.6B" }],
     ["https://huggingface.co/a/b/tree/refs/pr/3/", { id: "a/b", revision: "refs/pr/3" }],
+    ["https://huggingface.co/a/b/blob/v1.0/onnx/model.onnx?download=true", { id: "a/b", revision: "v1.0" }],
+    ["https://me:hf_secret@huggingface.co/a/b", { id: "a/b" }],
+    ["https://mirror.example:8443/a/b/resolve/feature%2Fx/", REVISED_MIRROR],
+    ["huggingface.co/a/b/tree/main", { id: "a/b", revision: "main" }],
+    ["a/b/tree/main", { id: "a/b", revision: "main" }],
     ["no-organisation", undefined],
+    ["https://huggingface.co/datasets/a/b", undefined],
     ["../secret", undefined],
     ["a/b/c", undefined],
     ["", undefined],

@@ -3,6 +3,7 @@
  * from. Source: the hub's own interface, https://huggingface.co/docs/hub/api, `GET /api/models/{id}/revision/{revision}`.
  */
 import { z } from "zod";
+import { decodedPart, parseAddress } from "./address";
 import type { CheckpointSource } from "./checkpoint";
 import { CheckpointError } from "./errors";
 import { urlSource } from "./urlSource";
@@ -52,16 +53,27 @@ const listingSchema = z.looseObject({
 });
 
 const NAME = "[\\w.-]+";
-const HUB_ID = new RegExp(`^(?:https?://[^/]+/)?(${NAME}/${NAME})(?:(?:@|/tree/|/resolve/)([\\w./-]+?))?/?$`);
+const HUB_ID = new RegExp(`^(${NAME}/${NAME})(?:@([\\w./-]+))?/?$`);
+/** Of a page's address: the branch, tag or commit ends at a slash, but for "refs/pr/1"; a folder or file may follow. */
+const HUB_PATH = new RegExp(`^/(${NAME}/${NAME})(?:/(?:tree|resolve|blob)/(refs/[^/]+/[^/]+|[^/]+)(?:/.*)?)?/?$`);
+/** Names of the hub itself, which browsers may show and copy without the scheme. */
+const HUB_HOSTS = ["huggingface.co", "www.huggingface.co", "hf.co"];
 
 /**
- * What a person types: "org/name", "org/name@revision", or the address of the model's page.
+ * What a person types: "org/name", "org/name@revision", or the address of the model's page, or of a folder or file of
+ * it, on the hub or on a mirror (`host`).
  * @returns `undefined` for everything else
  */
-export function parseHubId(text: string): Pick<HubModel, "id" | "revision"> | undefined {
-  const match = HUB_ID.exec(text.trim());
+export function parseHubId(text: string): Pick<HubModel, "id" | "revision" | "host"> | undefined {
+  const typed = text.trim();
+  const isBareHost = HUB_HOSTS.some((host) => typed.startsWith(`${host}/`));
+  const address = parseAddress(isBareHost ? `https://${typed}` : typed);
+  const url = address && new URL(address.url);
+  const match = url ? HUB_PATH.exec(url.pathname) : (HUB_ID.exec(typed) ?? HUB_PATH.exec(`/${typed}`));
   if (!match?.[1] || match[1].split("/").some((part) => /^\.+$/.test(part))) return undefined;
-  return { id: match[1], ...(match[2] && { revision: match[2] }) };
+  const revision = match[2] && decodedPart(match[2]);
+  const isMirror = url !== undefined && !HUB_HOSTS.includes(url.host);
+  return { id: match[1], ...(revision && { revision }), ...(isMirror && { host: url.origin }) };
 }
 
 /**

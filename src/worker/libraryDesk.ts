@@ -2,8 +2,10 @@
  * Checkpoints that a visitor brings: opened where they lie, and kept in the store. Knows no browser but `fetch`: the
  * store comes from outside, so that tests run it in Node.
  */
+import { type Address, decodedPart, fetchFrom, parseAddress } from "../checkpoint/address";
 import type { CheckpointSource } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
+import { CheckpointError } from "../checkpoint/errors";
 import { exportSource, graphPaths, splitPath } from "../checkpoint/exports";
 import { checkpointFiles, hubSource, listHubModel } from "../checkpoint/hub";
 import { type ListedFile, listCheckpoint } from "../checkpoint/listing";
@@ -185,9 +187,10 @@ export class LibraryDesk implements FileShelf {
       return { name: id, source: sourceOf(of, graph), kept, graphs, hasTensors };
     }
     if (origin.kind === "url") {
-      const { folder: url, graph: own } = placeOf(origin.url);
+      const { url, graph: own, address } = placeOf(origin.url);
       const name = nameOf(url);
-      const of = (folder: string) => urlSource(`${url}${folder && `${folder}/`}`, { label: name, fetchFile });
+      const options = { label: name, fetchFile: fetchFrom(address, fetchFile) };
+      const of = (folder: string) => urlSource(`${url}${folder && `${folder}/`}`, options);
       const model = of("");
       const hasTensors =
         own === undefined && origin.graph === undefined && (await isThere(model, [SINGLE_FILE, INDEX_FILE], signal));
@@ -253,11 +256,19 @@ function sourceOf(of: (folder: string) => CheckpointSource, graph: string | unde
   return graph === undefined || folder === "" ? model : exportSource(model, of(folder));
 }
 
-/** The model's folder of an address, and the .onnx file that it names. */
-function placeOf(address: string): { folder: string; graph?: string } {
-  const match = /^(.*?\/)(onnx\/)?([^/]+\.onnx)\/?$/.exec(address);
-  if (!match) return { folder: address };
-  return { folder: match[1] as string, graph: `${match[2] ?? ""}${match[3]}` };
+/**
+ * The model's folder, which may stay, the .onnx file that the address names, and what opens its server.
+ * @throws CheckpointError
+ */
+function placeOf(typed: string): { url: string; graph?: string; address: Address } {
+  const address = parseAddress(typed);
+  if (!address) throw new CheckpointError("this is no address that begins with http:// or https://");
+  const { url } = address;
+  const graph = /^(.*?\/)(onnx\/)?([^/]+\.onnx)\/?$/.exec(url);
+  if (graph) return { url: graph[1] as string, graph: `${graph[2] ?? ""}${graph[3]}`, address };
+  // Of an address that was copied from a file, the folder is meant; so it is without the slash at its end.
+  const file = /^(.*\/)[^/]+\.(?:json|safetensors|jinja)$/.exec(url);
+  return { url: file?.[1] ?? url.replace(/\/*$/, "/"), address };
 }
 
 async function usualGraphs(
@@ -284,5 +295,5 @@ function pickedFile({ path, file }: PlacedFile): PickedFile {
 function nameOf(url: string): string {
   const { pathname, host } = new URL(url);
   const parts = pathname.split("/").filter((part) => part !== "" && part !== "resolve" && part !== "main");
-  return parts.length > 0 ? parts.slice(-2).map(decodeURIComponent).join("/") : host;
+  return parts.length > 0 ? parts.slice(-2).map(decodedPart).join("/") : host;
 }

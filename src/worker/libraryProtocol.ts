@@ -34,7 +34,11 @@ export type CheckpointOrigin = {
     }
   | {
       kind: "url";
-      /** Absolute address of the folder; or of an .onnx file, whose model is described beside it or above "onnx/". */
+      /**
+       * Absolute address of the folder; or of an .onnx file, whose model is described beside it or above "onnx/"; or of
+       * one of a checkpoint's files, whose folder is meant. A query, name and password in it stay in this worker's
+       * memory, and go to the host only.
+       */
       url: string;
     }
   | {

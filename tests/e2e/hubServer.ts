@@ -10,6 +10,12 @@ export const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
 export type Fault = "404" | "html" | "truncated" | "401" | "403" | "wrongSize" | "slow";
 
+/** What the storage wants of every request, as a server does whose files are not for everybody. */
+export interface Lock {
+  query?: string;
+  authorization?: string;
+}
+
 export interface FakeHub {
   /** Address of the hub, and of the storage that it sends to. */
   url: string;
@@ -20,6 +26,8 @@ export interface FakeHub {
   faults: Map<string, Fault>;
   /** Bytes of each file that were sent since the last `reset`. */
   sent: Map<string, number>;
+  /** Until `reset`. */
+  lock?: Lock | undefined;
   /** Tokens that the hub, and the storage, were shown. */
   tokens: { hub: Set<string>; storage: Set<string> };
   reset(): void;
@@ -76,7 +84,16 @@ export async function startFakeHub(files: Record<string, Uint8Array>): Promise<F
   function onStorage(request: IncomingMessage, response: ServerResponse): void {
     if (preflight(request, response)) return;
     if (request.headers.authorization) tokens.storage.add(request.headers.authorization);
-    const file = decodeURIComponent(new URL(request.url ?? "/", storage.url).pathname.slice(1));
+    const { pathname, search } = new URL(request.url ?? "/", storage.url);
+    const { query, authorization } = fake.lock ?? {};
+    if (
+      (query !== undefined && search !== `?${query}`) ||
+      request.headers.authorization !== (authorization ?? request.headers.authorization)
+    ) {
+      refuse(response, 403);
+      return;
+    }
+    const file = decodeURIComponent(pathname.slice(1));
     const content = files[file];
     const fault = faults.get(file);
     if (!content || fault === "404") {
@@ -113,7 +130,7 @@ export async function startFakeHub(files: Record<string, Uint8Array>): Promise<F
     response.end(body);
   }
 
-  return {
+  const fake: FakeHub = {
     url: hub.url,
     storageUrl: storage.url,
     files,
@@ -121,6 +138,7 @@ export async function startFakeHub(files: Record<string, Uint8Array>): Promise<F
     sent,
     tokens,
     reset() {
+      fake.lock = undefined;
       faults.clear();
       sent.clear();
       tokens.hub.clear();
@@ -133,6 +151,7 @@ export async function startFakeHub(files: Record<string, Uint8Array>): Promise<F
       }
     },
   };
+  return fake;
 }
 
 async function listen(

@@ -81,6 +81,21 @@ async function load(page: Page, name = "some/model"): Promise<void> {
   await expect(page.getByText(text.checkpoint.loaded(name))).toBeVisible({ timeout: LONG_MS });
 }
 
+/** Everything that outlives this page: its address, what the browser keeps of it, and every file of the store. */
+function whatStays(page: Page): Promise<string[]> {
+  return page.evaluate(async () => {
+    const found = [location.href, document.cookie, JSON.stringify({ ...localStorage, ...sessionStorage })];
+    const walk = async (folder: FileSystemDirectoryHandle) => {
+      for await (const entry of (folder as unknown as { values(): AsyncIterable<FileSystemHandle> }).values()) {
+        if (entry.kind === "directory") await walk(entry as FileSystemDirectoryHandle);
+        else found.push(entry.name, await (await (entry as FileSystemFileHandle).getFile()).text());
+      }
+    };
+    await walk(await navigator.storage.getDirectory());
+    return found;
+  });
+}
+
 const sentWeights = () =>
   [...hub.sent].filter(([name]) => name.endsWith(".safetensors")).reduce((sum, [, n]) => sum + n, 0);
 const weightBytes = () =>
@@ -223,20 +238,54 @@ test("an access token opens a model behind a licence, and goes to the hub only",
   // Loading it keeps a copy; the token is in nothing that stays.
   await load(page);
   await expect(stored(page)).toContainText("some/model");
-  const traces = await page.evaluate(async () => {
-    const found = [location.href, document.cookie, JSON.stringify({ ...localStorage, ...sessionStorage })];
-    const walk = async (folder: FileSystemDirectoryHandle) => {
-      for await (const entry of (folder as unknown as { values(): AsyncIterable<FileSystemHandle> }).values()) {
-        if (entry.kind === "directory") await walk(entry as FileSystemDirectoryHandle);
-        else found.push(entry.name, await (await (entry as FileSystemFileHandle).getFile()).text());
-      }
-    };
-    await walk(await navigator.storage.getDirectory());
-    return found;
-  });
+  const traces = await whatStays(page);
   expect(traces.some((text) => text.includes('"commit"'))).toBe(true);
   expect(traces.filter((text) => text.includes("hf_right"))).toEqual([]);
 });
+
+for (const [kind, lock, typed] of [
+  ["a query", { query: "token=s3cret" }, (url: string) => `${url}/?token=s3cret`],
+  [
+    "a name and password",
+    { authorization: `Basic ${Buffer.from("me:s3cret").toString("base64")}` },
+    (url: string) => url.replace("//", "//me:s3cret@"),
+  ],
+] as const) {
+  test(`${kind} in an address opens its files, and is in nothing that stays or can be copied`, async ({ page }) => {
+    hub.lock = lock;
+    await openRoom(page, "?source=url");
+    const field = page.getByLabel(text.open.url.label, { exact: true });
+    await field.fill(`${hub.storageUrl}/`);
+    await look(page);
+    await expect(page.getByRole("alert")).toContainText("403", { timeout: LONG_MS });
+    // Typed key by key: halves of it are in no address either.
+    const seen = new Set<string>();
+    await page.exposeFunction("seen", (url: string) => seen.add(url));
+    await page.evaluate(() => {
+      const push = history.replaceState.bind(history);
+      history.replaceState = (...args) => {
+        (globalThis as unknown as { seen(url: string): void }).seen(String(args[2]));
+        push(...args);
+      };
+    });
+    await field.fill("");
+    await field.pressSequentially(typed(hub.storageUrl));
+    await look(page);
+    const name = new URL(hub.storageUrl).host;
+    await expect(opened(page, name)).toBeVisible({ timeout: LONG_MS });
+    await load(page, name);
+    await expect(stored(page)).toContainText(name);
+    await expect(field).toHaveValue(typed(hub.storageUrl));
+    const traces = [...(await whatStays(page)), ...seen, (await await page.locator("main").textContent()) ?? ""];
+    expect(traces.some((text) => text.includes(`"url":"${hub.storageUrl}/"`))).toBe(true);
+    expect(traces.filter((text) => text.includes("s3cret"))).toEqual([]);
+    // A failure that names the file does not name the secret.
+    hub.faults.set("config.json", "html");
+    await look(page);
+    await expect(page.getByRole("alert")).toContainText("config.json is missing", { timeout: LONG_MS });
+    expect(await page.getByRole("alert").textContent()).not.toContain("s3cret");
+  });
+}
 
 test("two tabs: what one is copying the other neither copies nor deletes, and says why", async ({ page, context }) => {
   await openRoom(page, hubSearch());

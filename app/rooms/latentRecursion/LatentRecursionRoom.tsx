@@ -49,7 +49,7 @@ export function LatentRecursionRoom() {
     void fetchShippedLinks();
   }, []);
   const update = (change: Partial<RoomSearch>) =>
-    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
+    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true, resetScroll: false });
 
   const found = useMemo(() => questionOf(relaySpec(search)), [search]);
   // A link to other settings opens on them, not on a run that has nothing to do with them.

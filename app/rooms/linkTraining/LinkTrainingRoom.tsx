@@ -70,7 +70,7 @@ export function LinkTrainingRoom() {
   }, [hidden, search.autoPause]);
   useWakeLock(isWorking(state));
   const update = (change: Partial<RoomSearch>) =>
-    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
+    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true, resetScroll: false });
   useKeys({
     trainStep: state.phase === "paused" ? stepTraining : undefined,
     trainPause: isLive(state) ? () => (state.phase === "paused" ? continueTraining() : pauseTraining()) : undefined,

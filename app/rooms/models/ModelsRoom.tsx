@@ -25,7 +25,7 @@ export function ModelsRoom() {
   const info = useLibrary((state) => state.info);
   useEffect(() => wantModels([]), []);
   const update = (change: Partial<RoomSearch>) =>
-    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true });
+    void navigate({ search: (previous) => ({ ...previous, ...change }), replace: true, resetScroll: false });
   return (
     <RoomFrame
       title={strings.rooms.models.title}

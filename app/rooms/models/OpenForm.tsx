@@ -2,13 +2,13 @@
 import { Button, Loader, PasswordInput, SegmentedControl, TextInput } from "@mantine/core";
 import { IconFolderOpen, IconListSearch } from "@tabler/icons-react";
 import { useRef, useState } from "react";
-import { parseHubId } from "../../../src/index";
+import { parseAddress, parseHubId } from "../../../src/index";
 import { SettingsGroup } from "../../components/SettingsGroup";
 import { droppedFiles, type NamedFile } from "../../engine/droppedFiles";
 import { cancelLibrary, openOrigin, useLibrary } from "../../stores/libraryStore";
 import { strings } from "../../strings";
 import classes from "./OpenForm.module.css";
-import { addressOf, DEFAULTS, type RoomSearch, SOURCES, type Source } from "./search";
+import { DEFAULTS, publicAddress, publicId, type RoomSearch, SOURCES, type Source } from "./search";
 
 const text = strings.models.open;
 
@@ -58,22 +58,32 @@ interface FieldsProps extends OpenFormProps {
 const ORDER: ("label" | "input" | "description" | "error")[] = ["label", "input", "error", "description"];
 
 function HubFields({ search, update, busy }: FieldsProps) {
-  const { id, revision, host } = search;
   // Of this field only: neither the URL nor any store has it.
   const [token, setToken] = useState("");
+  const id = useTyped(search.id, publicId, (own) => update({ id: own }));
+  const revision = useTyped(
+    search.revision,
+    (own) => own.trim(),
+    (own) => update({ revision: own }),
+  );
+  const host = useTyped(search.host, publicAddress, (own) => update({ host: own }));
   const [wrong, setWrong] = useState(false);
+  const ownHost = parseAddress(host.typed);
+  const isBadHost = host.typed.trim() !== "" && !ownHost;
+  const hasSecret = ownHost?.query !== undefined || ownHost?.authorization !== undefined;
   const look = () => {
-    const model = parseHubId(id);
-    const ownHost = host === "" ? undefined : addressOf(host);
+    const model = parseHubId(id.typed);
     setWrong(!model);
-    if (!model || (host !== "" && !ownHost)) return;
-    const wanted = revision || model.revision;
+    if (!model || isBadHost || hasSecret) return;
+    for (const field of [id, revision, host]) field.settle();
+    const wanted = revision.typed.trim() || model.revision;
+    const mirror = ownHost?.url ?? model.host;
     void openOrigin({
       kind: "hub",
       id: model.id,
       ...(wanted && { revision: wanted }),
       ...(token && { token }),
-      ...(ownHost && { host: ownHost.replace(/\/$/, "") }),
+      ...(mirror && { host: mirror.replace(/\/+$/, "") }),
     });
   };
   return (
@@ -84,26 +94,15 @@ function HubFields({ search, update, busy }: FieldsProps) {
         look();
       }}
     >
-      <AddressField
-        {...text.id}
-        value={id}
-        disabled={busy}
-        error={wrong && text.badId}
-        onChange={(own) => update({ id: own })}
-      />
-      <AddressField
-        {...text.revision}
-        placeholder="main"
-        value={revision}
-        disabled={busy}
-        onChange={(own) => update({ revision: own })}
-      />
+      <AddressField {...text.id} field={id} disabled={busy} error={wrong && text.badId} />
+      <AddressField {...text.revision} placeholder="main" field={revision} disabled={busy} />
       <SettingsGroup
         title={text.more}
-        changed={Number(token !== "") + Number(host !== "")}
+        changed={Number(token !== "") + Number(host.typed !== "")}
         disabled={busy}
         onReset={() => {
           setToken("");
+          host.set("");
           update({ host: DEFAULTS.host });
         }}
       >
@@ -120,58 +119,78 @@ function HubFields({ search, update, busy }: FieldsProps) {
         <AddressField
           {...text.host}
           placeholder="https://huggingface.co"
-          value={host}
+          field={host}
           disabled={busy}
-          error={host !== "" && !addressOf(host) && text.badUrl}
-          onChange={(own) => update({ host: own })}
+          error={isBadHost ? text.badUrl : hasSecret && text.secretHost}
         />
       </SettingsGroup>
-      <Look disabled={busy || id.trim() === ""} />
+      <Look disabled={busy || id.typed.trim() === ""} />
     </form>
   );
 }
 
 function UrlFields({ search, update, busy }: FieldsProps) {
-  const address = addressOf(search.url);
-  const [tried, setTried] = useState(false);
+  const field = useTyped(search.url, publicAddress, (url) => update({ url }));
+  const [tried, setTried] = useState<string>();
   return (
     <form
       className={classes.fields}
       onSubmit={(event) => {
         event.preventDefault();
-        setTried(true);
-        // Only a folder has files below it.
-        const isFile = address?.endsWith("/") || address?.endsWith(".onnx");
-        if (address) void openOrigin({ kind: "url", url: isFile ? address : `${address}/` });
+        setTried(field.typed);
+        if (!parseAddress(field.typed)) return;
+        field.settle();
+        void openOrigin({ kind: "url", url: field.typed });
       }}
     >
       <AddressField
         {...text.url}
-        value={search.url}
+        field={field}
         disabled={busy}
-        error={tried && search.url !== "" && !address && text.badUrl}
-        onChange={(url) => {
-          setTried(false);
-          update({ url });
-        }}
+        error={tried === field.typed && tried !== "" && !parseAddress(tried) && text.badUrl}
       />
-      <Look disabled={busy || search.url.trim() === ""} />
+      <Look disabled={busy || field.typed.trim() === ""} />
     </form>
   );
+}
+
+interface Typed {
+  typed: string;
+  set: (typed: string) => void;
+  /** Called when the field is left or sent. */
+  settle: () => void;
+}
+
+/**
+ * What is typed stays in the field; the page's address gets what of it may stay once the field is left or sent. Half a
+ * password can look like a port, so that nothing is passed on before.
+ */
+function useTyped(kept: string, publicPart: (typed: string) => string, keep: (own: string) => void): Typed {
+  const [typed, set] = useState(kept);
+  const [lastKept, setLastKept] = useState(kept);
+  if (kept !== lastKept) {
+    setLastKept(kept);
+    // A link, or a change that was taken back; not what this field has passed on.
+    if (kept !== publicPart(typed)) set(kept);
+  }
+  const settle = () => {
+    const own = publicPart(typed);
+    if (own !== kept) keep(own);
+  };
+  return { typed, set, settle };
 }
 
 interface AddressFieldProps {
   label: string;
   help: string;
   placeholder: string;
-  value: string;
+  field: Typed;
   disabled: boolean;
   error?: string | false;
-  onChange: (value: string) => void;
 }
 
 /** A name or an address, which no browser corrects or completes. */
-function AddressField({ label, help, placeholder, value, disabled, error, onChange }: AddressFieldProps) {
+function AddressField({ label, help, placeholder, field, disabled, error }: AddressFieldProps) {
   return (
     <TextInput
       size="xs"
@@ -181,10 +200,11 @@ function AddressField({ label, help, placeholder, value, disabled, error, onChan
       inputWrapperOrder={ORDER}
       spellCheck={false}
       autoComplete="off"
-      value={value}
+      value={field.typed}
       disabled={disabled}
       error={error}
-      onChange={(event) => onChange(event.currentTarget.value)}
+      onChange={(event) => field.set(event.currentTarget.value)}
+      onBlur={field.settle}
     />
   );
 }

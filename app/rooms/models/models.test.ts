@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { KernelTestCase } from "../../../src/worker/deviceProtocol";
 import { kernelRows } from "./kernelRows";
-import { addressOf, DEFAULTS, searchSchema } from "./search";
+import { DEFAULTS, publicAddress, publicId, searchSchema } from "./search";
 
 const one = (kernel: string, more: Partial<KernelTestCase> = {}): KernelTestCase => {
   const sizes = { size: "1 x 1", forward: 1e-7, tolerance: 1e-5, passed: true, milliseconds: 2 };
@@ -26,15 +26,21 @@ describe("kernelRows", () => {
   });
 });
 
-describe("addressOf", () => {
+describe("what of an address stays in the URL", () => {
   it.each([
-    ["https://a.example/models/x", "https://a.example/models/x"],
-    [" http://localhost:1/ ", "http://localhost:1/"],
-    ["ftp://a.example/", undefined],
-    ["javascript:alert(1)", undefined],
-    ["models/x", undefined],
-    ["", undefined],
-  ])("%j", (typed, wanted) => expect(addressOf(typed)).toBe(wanted));
+    ["https://a.example/models/x?token=secret", "https://a.example/models/x"],
+    ["https://me:secret@a.example/models/x#secret", "https://a.example/models/x"],
+    ["me:secret@a.example/models/x", ""],
+    ["https://me:secret", ""],
+    ["models/x", ""],
+  ])("%j", (typed, kept) => expect(publicAddress(typed)).toBe(kept));
+
+  it.each([
+    ["https://me:secret@huggingface.co/a/b", "https://huggingface.co/a/b"],
+    [" a/b@v1 ", "a/b@v1"],
+    ["me:secret@huggingface.co/a/b", ""],
+    ["a/b?token=secret", ""],
+  ])("as a model's name: %j", (typed, kept) => expect(publicId(typed)).toBe(kept));
 });
 
 describe("searchSchema", () => {
@@ -42,5 +48,11 @@ describe("searchSchema", () => {
     expect(searchSchema.parse({})).toEqual(DEFAULTS);
     const parsed = searchSchema.parse({ source: "floppy", id: "a/b", token: "hf_secret", url: 7 });
     expect(parsed).toEqual({ ...DEFAULTS, id: "a/b" });
+    const withSecrets = { url: "https://a.example/x?token=secret", host: "https://me:secret@a.example/" };
+    expect(searchSchema.parse(withSecrets)).toEqual({
+      ...DEFAULTS,
+      url: "https://a.example/x",
+      host: "https://a.example/",
+    });
   });
 });
