@@ -26,7 +26,7 @@ const BECAUSE: Partial<Record<ProblemKind, string>> = {
   noWebGpu: "this browser has no WebGPU",
   insecureContext: "this address is not secure, so the browser keeps WebGPU switched off",
   noAdapter: "WebGPU finds no graphics device here",
-  selfTestFailed: "the graphics device wrote wrong words in the self-test",
+  selfTestFailed: "the graphics device did not pass the self-test",
   deviceLost: "the graphics device stopped answering in the self-test",
   outOfMemory: "the graphics device has too little free memory",
 };

@@ -24,8 +24,8 @@ export const problems: Record<ProblemKind, ProblemText> = {
     todo: "Switch on hardware acceleration in the browser's settings, update the graphics driver, then reload the page.",
   },
   selfTestFailed: {
-    what: "This graphics device computes wrong numbers.",
-    why: "An agent whose words are known wrote others on it, so its driver cannot be trusted with any model.",
+    what: "This graphics device did not pass the self-test.",
+    why: "An agent whose words are known wrote others on it, or none within a minute, or its driver refused our shaders.",
     todo: "Update the graphics driver or the browser. Until then the engine on the processor gives right answers.",
   },
   needsWebGpu: {

@@ -12,7 +12,7 @@ export const MAX_SEED = MAX_U32;
 
 export const modelOption = text({
   value: "ID|DIR",
-  help: "a folder of public/models, or any folder (default: the shipped agent)",
+  help: "a folder of public/models, or any folder, or an .onnx file for onnxruntime-web (default: the shipped agent)",
 });
 export const engineOptions = {
   engine: choice({

@@ -33,9 +33,16 @@ export function nodeModels(): ModelFinder {
   return {
     async find(name, { tokenizer: needsTokenizer = true, engine = "wgsl", weights = "stored" } = {}) {
       const needed = needsTokenizer ? ["config.json", "tokenizer.json"] : ["config.json"];
-      const place = engine === "wgsl" ? undefined : findOnnxFile(name);
-      if (place && engine !== "wgsl") {
-        if (weights !== "stored") throw new UsageError(`--weights: ${place.file} has its weights as they are`);
+      const place = findOnnxFile(name);
+      if (place) {
+        if (engine === "wgsl") {
+          throw new UsageError(
+            `--model: ${name} is an ONNX model, which runs with --engine onnx-wasm or onnx-webgpu; anything else needs safetensors`,
+          );
+        }
+        if (weights !== "stored") {
+          throw new UsageError(`--model: ${place.file} has its weights as they are; q8 and q4 need safetensors`);
+        }
         const id = basename(place.folder);
         checkFiles(place.folder, needed);
         const source = folderSource(place.folder, id);

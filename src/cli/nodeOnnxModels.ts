@@ -30,12 +30,13 @@ export interface OnnxPlace {
  * The .onnx file that a name means: that file itself, or that of a folder without a checkpoint: beside config.json, or in
  * its folder `onnx` as on the hub.
  * @returns `undefined` when the name is no such file and no such folder
- * @throws UsageError when there are several and none is called model.onnx
+ * @throws UsageError when there are several and none is called model.onnx, or a file that is named is missing
  */
 export function findOnnxFile(name: string | undefined): OnnxPlace | undefined {
   if (name === undefined) return undefined;
   const path = resolve(name);
-  if (name.endsWith(".onnx") && existsSync(path)) {
+  if (name.endsWith(".onnx") && !existsSync(path)) throw new UsageError(`--model: there is no file ${name}`);
+  if (name.endsWith(".onnx") && statSync(path).isFile()) {
     const graphFolder = dirname(path);
     const isBeside = existsSync(join(graphFolder, "config.json")) || basename(graphFolder) !== "onnx";
     return { folder: isBeside ? graphFolder : dirname(graphFolder), graphFolder, file: basename(path) };

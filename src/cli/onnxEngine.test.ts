@@ -1,5 +1,5 @@
 /** The command line on onnxruntime-web, which needs no GPU: real files, the reference's numbers. */
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -93,10 +93,22 @@ describe("--engine onnx-wasm", { timeout: 120_000 }, () => {
     const further = ["--model", exported, "--ids", "1", "--out", join(folder, "x"), "--engine", "onnx-wasm"];
     const { code: onnxCode, err: onnxErr } = await lab("logits", ...further, "--weights", "q8");
     expect(onnxCode).toBe(2);
-    expect(onnxErr).toContain("--weights: model.onnx has its weights as they are");
+    expect(onnxErr).toContain("--model: model.onnx has its weights as they are; q8 and q4 need safetensors");
+    for (const argv of [
+      ["generate", "--prompt", "x", "--model", exported],
+      ["export", "onnx", "--out", join(folder, "again"), "--model", join(exported, "model.onnx")],
+    ]) {
+      const ours = await lab(...argv);
+      expect(ours.code).toBe(2);
+      expect(ours.err).toContain("is an ONNX model, which runs with --engine onnx-wasm or onnx-webgpu");
+    }
     const { code, err } = await lab("export", "onnx", "--model", model, "--out", join(model, "config.json"));
     expect(code).toBe(2);
     expect(err).toContain("config.json is no folder");
+    if (!existsSync("/proc")) return;
+    const sealed = await lab("export", "onnx", "--model", model, "--out", "/proc/twinloop");
+    expect(sealed.code).toBe(2);
+    expect(sealed.err).toMatch(/^lab: --out: \/proc.* cannot be written/);
   });
 });
 
@@ -173,6 +185,10 @@ describe("findOnnxFile", () => {
     for (const name of [undefined, "twinloop-1m", join(folder, "both"), join(folder, "nowhere")]) {
       expect(findOnnxFile(name)).toBeUndefined();
     }
+  });
+
+  it("misses a file that is named", () => {
+    expect(() => findOnnxFile(join(folder, "nowhere.onnx"))).toThrow(/--model: there is no file .*nowhere\.onnx/);
   });
 
   it("wants to know which of several", () => {

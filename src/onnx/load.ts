@@ -74,7 +74,7 @@ export async function loadOnnxModel(options: LoadOnnxModelOptions): Promise<Lang
   const session = await DecoderSession.open(runtime, id, {
     model: encodeOnnx(model),
     externalData,
-    layers: config.layers,
+    config,
   });
   if (signal?.aborted) {
     await session.release();
@@ -140,7 +140,7 @@ export interface LoadOnnxExportOptions {
 /**
  * Opens an .onnx file with its external data: a decoder from token ids to logits with past_key_values, as Optimum and
  * our own writer export them. It reads token ids only; `capabilities` says so.
- * @throws CheckpointError for missing files; Error when it is no such model, naming what is wrong
+ * @throws CheckpointError for missing files, or when it is no such model; Error when onnxruntime-web refuses it
  */
 export async function loadOnnxExport(options: LoadOnnxExportOptions): Promise<LanguageModel> {
   const { id, runtime, source, tokenizer, graphSource = source, file = "model.onnx", onProgress, signal } = options;
@@ -166,10 +166,14 @@ export async function loadOnnxExport(options: LoadOnnxExportOptions): Promise<La
     loadedBytes += size;
     onProgress?.(loadedBytes, totalBytes);
   }
-  const session = await DecoderSession.open(runtime, id, { model, externalData, layers: config.layers });
+  const session = await DecoderSession.open(runtime, id, { model, externalData, config });
   try {
     signal?.throwIfAborted();
-    session.checkConfig(config, id);
+    if (session.takes === "embeddings") {
+      throw new CheckpointError(
+        `${id}: the model takes inputs_embeds, and has no table that leads there from token ids`,
+      );
+    }
   } catch (error) {
     await session.release();
     throw error;

@@ -178,6 +178,20 @@ describe("a model", () => {
     }
   });
 
+  it("writes to the end of the context, while longer sequences of the batch have long ended", async () => {
+    const { maxPositions } = model.config;
+    const lengths = [maxPositions, maxPositions - 1, 40, maxPositions - 60];
+    const requests = lengths.map((length, seed): GenerateRequest => {
+      return { input: { ids: someIds(length, model.config.vocabSize, seed) }, maxTokens: maxPositions - length };
+    });
+    const results = await model.generate(requests);
+    for (const [i, { ids }] of results.entries()) {
+      const { input, maxTokens } = requests[i]!;
+      expect(ids).toEqual(greedyReference(reference, input, maxTokens));
+    }
+    await expect(model.generate([{ ...requests[0]!, maxTokens: 1 }])).rejects.toThrow("96 positions");
+  });
+
   it("ends at the checkpoint's end token", async () => {
     const free = greedyReference(reference, inputs()[0]!, 8);
     const ending = await open("qwen3 with biases, own head, bf16", "f32", [free[2]!]);
@@ -323,6 +337,20 @@ describe("an .onnx file of others", () => {
     model.dispose();
   });
 
+  it.each([{ int32: true }, { openSizes: true }, { single: true }, { int32: true, openSizes: true, single: true }])(
+    "runs exports that differ in what they take: %o",
+    async (deviations) => {
+      const { checkpoint, reference } = await openRandom(NAME);
+      const model = await load(await theirExport(checkpoint, deviations));
+      const inputs = [3, 0, 3].map((i) => promptsOf(model)[i]!);
+      const results = await model.generate(inputs.map((input, i) => ({ input, maxTokens: 3 + i })));
+      expect(results.map(({ ids }) => ids)).toEqual(inputs.map((input, i) => greedyReference(reference, input, 3 + i)));
+      const [logits] = await model.forward([inputs[0]!], { output: "logits" });
+      expect(relativeError(logits!, referenceLogits(reference, inputs[0]!))).toBeLessThan(3e-3);
+      model.dispose();
+    },
+  );
+
   it("names what is missing or does not fit", async () => {
     const { contents } = await files();
     const { "model.onnx_data": _, ...withoutData } = contents;
@@ -337,8 +365,21 @@ describe("an .onnx file of others", () => {
     await expect(load({ ...contents, "config.json": other })).rejects.toThrow(
       "theirs: past_key_values.0.key has 1 heads of 6, and config.json says 2 key/value heads of 16",
     );
+    const { config } = (await openRandom(NAME)).checkpoint;
+    const misfit = (more: Partial<typeof config>) =>
+      load({ ...contents, "config.json": JSON.stringify(configToJson({ ...config, ...more })) });
+    await expect(misfit({ layers: 5 })).rejects.toThrow("theirs: the ONNX model has 2 layers, and config.json 5");
+    await expect(misfit({ vocabSize: 96 })).rejects.toThrow(
+      "theirs: rows of logits have 97 numbers, and config.json says vocab_size 96",
+    );
+    await expect(misfit({ hiddenSize: 43 })).rejects.toThrow("rows of last_hidden_state have 42 numbers");
     const short = contents["model.onnx_data"].subarray(0, 1000);
     await expect(load({ ...contents, "model.onnx_data": short })).rejects.toThrow("onnxruntime-web (wasm) cannot open");
+  });
+
+  it("refuses our own exports that read embeddings: nothing leads there from token ids", async () => {
+    const { contents } = await files({ inputs: "embeddings" });
+    await expect(load(contents)).rejects.toThrow("theirs: the model takes inputs_embeds, and has no table");
   });
 
   it("refuses models of other kinds by the name of the input", async () => {

@@ -40,7 +40,6 @@ export interface OnnxModelParts {
 
 /** Keys and values of a batch; while a step runs there are three copies. */
 const CACHE_BYTES = 256 * 2 ** 20;
-const MAX_SEQUENCES = 64;
 /** Between two turns of the event loop while tokens are written. */
 const TURN_MS = 8;
 
@@ -322,7 +321,7 @@ export class OnnxModel implements LanguageModel {
   private begin(placed: readonly Placed[]): PaddedBatch {
     const longest = Math.max(...placed.map(({ length }) => length));
     const padding = placed.map(({ length }) => longest - length);
-    const batch = new PaddedBatch(this.parts.session, padding);
+    const batch = new PaddedBatch(this.parts.session, padding, this.config.maxPositions);
     this.batches.add(batch);
     return batch;
   }
@@ -395,7 +394,7 @@ export class OnnxModel implements LanguageModel {
   private groups(lengths: readonly number[], later: readonly number[]): number[][] {
     const { session, canPad } = this.parts;
     const maxPositions = Math.floor(CACHE_BYTES / session.positionBytes);
-    return groupSequences(lengths, later, { canPad, maxPositions, maxSequences: MAX_SEQUENCES });
+    return groupSequences(lengths, later, { canPad, maxPositions, maxSequences: session.maxSequences });
   }
 
   private checkKinds(inputs: readonly SequenceInput[]): void {

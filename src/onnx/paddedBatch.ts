@@ -11,10 +11,14 @@ export class PaddedBatch {
   private cache = new Map<string, OnnxTensor>();
   private length = 0;
 
-  /** @param padding columns before the first token of each sequence */
+  /**
+   * @param padding columns before the first token of each sequence
+   * @param maxPositions of the model
+   */
   constructor(
     private readonly session: DecoderSession,
     private padding: number[],
+    private readonly maxPositions: number,
   ) {}
 
   get size(): number {
@@ -37,12 +41,14 @@ export class PaddedBatch {
   ): Promise<Omit<Computed, "cache">> {
     const { size, length, padding } = this;
     const total = length + columns;
+    // What has ended goes along with the others, and with the longest of them past the model's end; nobody reads it.
+    const positionOf = (column: number, first: number) => Math.min(Math.max(0, column - first), this.maxPositions - 1);
     const mask = new BigInt64Array(size * total);
     const positions = new BigInt64Array(size * columns);
     for (let sequence = 0; sequence < size; sequence++) {
       const first = padding[sequence]!;
       for (let column = first; column < total; column++) mask[sequence * total + column] = 1n;
-      for (let i = 0; i < columns; i++) positions[sequence * columns + i] = BigInt(Math.max(0, length + i - first));
+      for (let i = 0; i < columns; i++) positions[sequence * columns + i] = BigInt(positionOf(length + i, first));
     }
     const { cache } = this;
     // Whatever fails, the old cache must not be used or freed twice.

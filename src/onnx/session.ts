@@ -4,6 +4,7 @@
  */
 import type { ModelConfig } from "../checkpoint/config";
 import { decodeTensorF32 } from "../checkpoint/dtype";
+import { CheckpointError } from "../checkpoint/errors";
 import type { ExternalData, OnnxElementType, OnnxRuntime, OnnxSession, OnnxTensor } from "./runtime";
 
 /** Key or value of one layer. */
@@ -43,59 +44,91 @@ export interface Computed {
 }
 
 const PAST = /^past_key_values\.(\d+)\.(key|value)$/;
-const KNOWN_INPUTS = ["input_ids", "inputs_embeds", "attention_mask", "position_ids", "num_logits_to_keep"];
+const WHOLE_NUMBERS = ["input_ids", "attention_mask", "position_ids", "num_logits_to_keep"];
+const EMBEDDINGS = "inputs_embeds";
+const KNOWN_INPUTS = [...WHOLE_NUMBERS, EMBEDDINGS];
 const HIDDEN = "last_hidden_state";
+const MAX_SEQUENCES = 64;
 
 export class DecoderSession {
   readonly takes: "ids" | "embeddings";
   readonly hasHidden: boolean;
+  /** Sequences of a block. */
+  readonly maxSequences: number;
   readonly cacheSlots: readonly CacheSlot[];
-  private readonly inputs: ReadonlySet<string>;
+  /** Number types of the inputs, by name. */
+  private readonly types: ReadonlyMap<string, string>;
 
   private constructor(
     readonly runtime: OnnxRuntime,
     private readonly session: OnnxSession,
-    label: string,
+    private readonly label: string,
+    private readonly config: ModelConfig,
   ) {
-    const inputs = new Set(session.inputNames);
-    const outputs = new Set(session.outputNames);
+    const { inputMetadata, inputNames, outputNames } = session;
+    const outputs = new Set(outputNames);
     const fail = (problem: string) => {
-      return new Error(`${label}: ${problem}; only decoders from token ids to logits with past_key_values can be run`);
+      const can = "only decoders from token ids to logits with past_key_values can be run";
+      return new CheckpointError(`${label}: ${problem}; ${can}`);
     };
-    const unknown = session.inputNames.filter((name) => !KNOWN_INPUTS.includes(name) && !PAST.test(name));
+    const unknown = inputNames.filter((name) => !KNOWN_INPUTS.includes(name) && !PAST.test(name));
     if (unknown.length > 0) throw fail(`the model takes ${unknown.map((name) => `"${name}"`).join(", ")}`);
-    if (inputs.has("input_ids") === inputs.has("inputs_embeds")) {
+    const takesIds = inputNames.includes("input_ids");
+    if (takesIds === inputNames.includes(EMBEDDINGS)) {
       throw fail("the model takes neither input_ids nor inputs_embeds, or both");
     }
-    if (!outputs.has("logits")) throw fail(`the model gives no logits (but ${session.outputNames.join(", ")})`);
-    this.cacheSlots = session.inputMetadata.flatMap((input): CacheSlot[] => {
+    if (!outputs.has("logits")) throw fail(`the model gives no logits (but ${outputNames.join(", ")})`);
+    this.types = new Map(inputMetadata.map((input) => [input.name, input.isTensor ? input.type : "no tensor"]));
+    for (const name of WHOLE_NUMBERS) {
+      const type = this.types.get(name);
+      if (type !== undefined && type !== "int64" && type !== "int32") throw fail(`its ${name} is ${type}`);
+    }
+    this.cacheSlots = inputMetadata.flatMap((input): CacheSlot[] => {
       const match = PAST.exec(input.name);
       if (!match) return [];
       const present = `present.${match[1]}.${match[2]}`;
       if (!outputs.has(present)) throw fail(`the model takes ${input.name} and gives no ${present}`);
-      const [, heads, , width] = input.isTensor ? input.shape : [];
       const isFloat = input.isTensor && (input.type === "float32" || input.type === "float16");
-      if (!isFloat || typeof heads !== "number" || typeof width !== "number") {
-        throw fail(`${input.name} is not [batch, heads, length, headDim] of f32 or f16`);
+      // No declared sizes at all are as good as open ones.
+      const isFitting = input.isTensor && (input.shape.length === 4 || input.shape.length === 0);
+      if (!isFloat || !isFitting || typeof input.shape[2] === "number") {
+        throw fail(`${input.name} is not [batch, heads, any length, headDim] of f32 or f16`);
       }
-      return [{ past: input.name, present, type: input.type, heads, width }];
+      const [, heads, , width] = input.shape;
+      return [
+        {
+          past: input.name,
+          present,
+          type: input.type,
+          // Sizes that the graph leaves open are those of the configuration.
+          heads: typeof heads === "number" ? heads : config.kvHeads,
+          width: typeof width === "number" ? width : config.headDim,
+        },
+      ];
     });
     if (this.cacheSlots.length === 0) throw fail("the model takes no past_key_values");
-    this.takes = inputs.has("input_ids") ? "ids" : "embeddings";
+    this.takes = takesIds ? "ids" : "embeddings";
     this.hasHidden = outputs.has(HIDDEN);
-    this.inputs = inputs;
+    const [batch] = inputMetadata.flatMap((input) => (input.isTensor && input.shape.length > 0 ? input.shape[0] : []));
+    if (typeof batch === "number" && batch !== 1) throw fail(`the model takes ${batch} sequences at a time, never one`);
+    this.maxSequences = batch === 1 ? 1 : MAX_SEQUENCES;
+    this.checkConfig();
   }
 
   /**
    * @param label what errors call the model
-   * @throws Error when onnxruntime-web refuses the model, or it is no decoder with a cache
+   * @throws Error when onnxruntime-web refuses the model; CheckpointError when it is no decoder with a cache, or that of
+   * another configuration
    */
   static async open(
     runtime: OnnxRuntime,
     label: string,
-    { model, externalData, layers }: { model: Uint8Array; externalData: readonly ExternalData[]; layers: number },
+    { model, externalData, config }: { model: Uint8Array; externalData: readonly ExternalData[]; config: ModelConfig },
   ): Promise<DecoderSession> {
-    const presents = Array.from({ length: layers }, (_, layer) => [`present.${layer}.key`, `present.${layer}.value`]);
+    const presents = Array.from({ length: config.layers }, (_, layer) => [
+      `present.${layer}.key`,
+      `present.${layer}.value`,
+    ]);
     let session: OnnxSession;
     try {
       session = await runtime.openSession(model, externalData, presents.flat());
@@ -110,7 +143,7 @@ export class DecoderSession {
       );
     }
     try {
-      return new DecoderSession(runtime, session, label);
+      return new DecoderSession(runtime, session, label, config);
     } catch (error) {
       await runtime.release(session);
       throw error;
@@ -125,37 +158,55 @@ export class DecoderSession {
     );
   }
 
-  /** @throws Error when the cache is not that of a configuration: the export belongs to another model */
-  checkConfig({ layers, kvHeads, headDim }: ModelConfig, label: string): void {
+  /** @throws CheckpointError when the sizes are those of another configuration */
+  private checkConfig(): void {
+    const { label, config, session } = this;
+    const { layers, kvHeads, headDim } = config;
     const found = this.cacheSlots.length / 2;
-    if (found !== layers) throw new Error(`${label}: the ONNX model has ${found} layers, and config.json ${layers}`);
+    if (found !== layers) {
+      throw new CheckpointError(`${label}: the ONNX model has ${found} layers, and config.json ${layers}`);
+    }
     const other = this.cacheSlots.find(({ heads, width }) => heads !== kvHeads || width !== headDim);
     if (other) {
       const { past, heads, width } = other;
-      throw new Error(
+      throw new CheckpointError(
         `${label}: ${past} has ${heads} heads of ${width}, and config.json says ${kvHeads} key/value heads of ${headDim}`,
       );
     }
+    for (const output of session.outputMetadata) {
+      if (output.isTensor) this.checkWidth(output.name, output.shape.at(-1));
+    }
+  }
+
+  /** @throws CheckpointError when rows of an output are not as long as the configuration says; open sizes pass */
+  private checkWidth(output: string, width: string | number | undefined): void {
+    const field = output === "logits" ? "vocabSize" : output === HIDDEN ? "hiddenSize" : undefined;
+    if (field === undefined || typeof width !== "number" || width === this.config[field]) return;
+    const name = field === "vocabSize" ? "vocab_size" : "hidden_size";
+    throw new CheckpointError(
+      `${this.label}: rows of ${output} have ${width} numbers, and config.json says ${name} ${this.config[field]}`,
+    );
   }
 
   /** Whether "last" spares the logits of the other columns. */
   get keepsLastLogits(): boolean {
-    return this.inputs.has("num_logits_to_keep");
+    return this.types.has("num_logits_to_keep");
   }
 
   /** The cache that was given is given up. */
   async run({ input, batch, columns, mask, positions, cache }: Columns, wanted: Wanted): Promise<Computed> {
     const { runtime } = this;
-    const int64 = (data: BigInt64Array, dims: number[]) => runtime.tensor("int64", data, dims);
-    const possible: Record<string, () => OnnxTensor> = {
-      input_ids: () => int64(input as BigInt64Array, [batch, columns]),
-      inputs_embeds: () => runtime.tensor("float32", input, [batch, columns, input.length / (batch * columns)]),
-      attention_mask: () => int64(mask, [batch, mask.length / batch]),
-      position_ids: () => int64(positions, [batch, columns]),
-      num_logits_to_keep: () => int64(BigInt64Array.of(wanted.logits === "all" ? 0n : 1n), []),
-    };
     const feeds: Record<string, OnnxTensor> = {};
-    for (const name of KNOWN_INPUTS) if (this.inputs.has(name)) feeds[name] = possible[name]!();
+    const feed = (name: string, data: BigInt64Array, dims: number[]) => {
+      const type = this.types.get(name);
+      if (type === "int64") feeds[name] = runtime.tensor("int64", data, dims);
+      if (type === "int32") feeds[name] = runtime.tensor("int32", Int32Array.from(data, Number), dims);
+    };
+    if (this.takes === "ids") feed("input_ids", input as BigInt64Array, [batch, columns]);
+    else feeds[EMBEDDINGS] = runtime.tensor("float32", input, [batch, columns, input.length / (batch * columns)]);
+    feed("attention_mask", mask, [batch, mask.length / batch]);
+    feed("position_ids", positions, [batch, columns]);
+    feed("num_logits_to_keep", BigInt64Array.of(wanted.logits === "all" ? 0n : 1n), []);
     for (const { past, type, heads, width } of this.cacheSlots) {
       feeds[past] = cache.get(past) ?? runtime.emptyTensor(type, [batch, heads, 0, width]);
     }
@@ -171,9 +222,14 @@ export class DecoderSession {
 
     const computed: Computed = { cache: new Map() };
     for (const { past, present } of this.cacheSlots) computed.cache.set(past, results[present] as OnnxTensor);
-    if (wanted.hidden) computed.hidden = await this.floats(results[HIDDEN] as OnnxTensor);
+    if (wanted.hidden) {
+      const hidden = results[HIDDEN] as OnnxTensor;
+      this.checkWidth(HIDDEN, hidden.dims.at(-1));
+      computed.hidden = await this.floats(hidden);
+    }
     if (wanted.logits) {
       const logits = results.logits as OnnxTensor;
+      this.checkWidth("logits", logits.dims.at(-1));
       const values = await this.floats(logits);
       const [, rows = 0, vocabulary = 0] = logits.dims;
       computed.logits = wanted.logits === "last" && rows > 1 ? lastRows(values, batch, rows, vocabulary) : values;

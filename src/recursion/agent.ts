@@ -115,8 +115,8 @@ const READ_ROWS = 4096;
  */
 export async function thinkingModel(language: LanguageModel, signal?: AbortSignal): Promise<ThinkingModel> {
   const { capabilities, config, id } = language;
-  if (!capabilities.embeddingsIn) throw new RangeError(`${id} cannot read embeddings`);
-  if (!capabilities.hiddenStates) throw new RangeError(`${id} gives no hidden states`);
+  if (!capabilities.embeddingsIn) throw new RangeError(`${id} reads token ids only: it cannot think in latents`);
+  if (!capabilities.hiddenStates) throw new RangeError(`${id} gives no hidden states: it cannot think in latents`);
   const embeddingLengths = new Float32Array(config.vocabSize);
   for (let start = 0; start < config.vocabSize; start += READ_ROWS) {
     signal?.throwIfAborted();

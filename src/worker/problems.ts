@@ -23,8 +23,9 @@ export function problemOf(error: unknown): EngineProblem {
   if (error instanceof EngineError) return { kind: error.kind, detail: error.message };
   if (error instanceof CheckpointError) {
     const unreachable =
-      /\.(json|safetensors) is (missing|there)\b|the server (answered|sent a web page)|cut short/.test(error.message) ||
-      isNetworkFailure(error.cause);
+      /\.(json|safetensors|onnx) is (missing|there)\b|holds weights of .* is missing|the server (answered|sent a web page)|cut short/.test(
+        error.message,
+      ) || isNetworkFailure(error.cause);
     return { kind: unreachable ? "modelFilesMissing" : "modelInvalid", detail: error.message };
   }
   if (error instanceof TrainingError) return { kind: "trainingInvalid", detail: error.message };

@@ -1,5 +1,4 @@
 /** `eval dual`: accuracy of the dual-system loop on many questions of a world, all of them at once. */
-import { writeFile } from "node:fs/promises";
 import { fitDocuments } from "../../corpus/passages";
 import { type Accuracy, evaluateDual, type GroupAccuracy } from "../../dual/evaluate";
 import type { ResearchResult } from "../../dual/loop";
@@ -9,7 +8,7 @@ import { makeWorld } from "../../world/world";
 import { type CliContext, command } from "../command";
 import { dualOptions, dualSettings, jsonFlag, MAX_SEED, samplingOptions } from "../modelOptions";
 import { flag, integer, text } from "../options";
-import { checkWritable } from "../output";
+import { checkWritable, replaceFile } from "../output";
 import { percent, seconds, table } from "../table";
 import { ledgerTable } from "./research";
 
@@ -55,7 +54,7 @@ export const evalDualCommand = command({
     );
     const ms = performance.now() - start;
     progress.end();
-    if (details !== undefined) await writeFile(details, `${lines.join("\n")}\n`);
+    if (details !== undefined) await replaceFile(details, `${lines.join("\n")}\n`);
     if (values.json) {
       context.out(`${JSON.stringify({ n, seed, model: model.id, overall, byHops, byKind, system1, tokens, ms })}\n`);
       return;

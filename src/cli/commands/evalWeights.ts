@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { QUANTIZATIONS, type Quantization } from "../../checkpoint/quantize";
 import { agreement, measureTexts, type TextMeasure } from "../../model/textMeasure";
 import { makeWorld } from "../../world/world";
-import { command } from "../command";
+import { command, type FoundModel } from "../command";
 import { engineOptions, jsonFlag, MAX_SEED, modelOption } from "../modelOptions";
 import { integer, text, UsageError } from "../options";
 import { percent, table } from "../table";
@@ -25,7 +25,9 @@ export const evalWeightsCommand = command({
   async run({ model: name, engine, text: file, seed, tokens: limit, json }, { out, models }) {
     const documents =
       file === undefined ? makeWorld(seed).documents.map((document) => document.text) : [await read(file)];
-    const { tokenizer } = await models.find(name, { engine });
+    const found = new Map<Quantization, FoundModel>();
+    for (const weights of QUANTIZATIONS) found.set(weights, await models.find(name, { engine, weights }));
+    const { tokenizer } = found.get("stored") as FoundModel;
     const texts: number[][] = [];
     let left = limit;
     for (const document of documents) {
@@ -36,8 +38,8 @@ export const evalWeightsCommand = command({
     }
     if (texts.length === 0) throw new UsageError("--text: it has no two tokens");
     const measures = new Map<Quantization, TextMeasure>();
-    for (const weights of QUANTIZATIONS) {
-      const model = await (await models.find(name, { engine, weights })).load();
+    for (const [weights, { load }] of found) {
+      const model = await load();
       measures.set(weights, await measureTexts(model, texts));
       model.dispose();
     }

@@ -1,6 +1,6 @@
 /** `export onnx`: a checkpoint as model.onnx, with its weights beside it. */
 import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -9,6 +9,7 @@ import { onnxData, onnxExport } from "../../onnx/writer";
 import { command } from "../command";
 import { jsonFlag } from "../modelOptions";
 import { choice, text, UsageError } from "../options";
+import { checkWritable, makeFolder, replaceFile } from "../output";
 
 const MODEL_FILE = "model.onnx";
 /** Go along, where the model has them. */
@@ -46,13 +47,12 @@ export const exportOnnxCommand = command({
     json: jsonFlag,
   },
   async run({ model: name, out: folder, weights, inputs, json }, { out, models }) {
-    const existing = await stat(folder).catch(() => undefined);
-    if (existing && !existing.isDirectory()) throw new UsageError(`--out: ${folder} is no folder`);
     const { files } = await models.find(name, { tokenizer: false });
     if (!files) throw new UsageError(`--model: ${name} is no checkpoint`);
     const exported = onnxExport(files.checkpoint, { weights, inputs });
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder, "out");
     const dataPath = join(folder, exported.dataFile);
+    await checkWritable(dataPath, "out");
     // What is there under its own name is whole.
     const unfinished = `${dataPath}.part`;
     try {
@@ -62,10 +62,10 @@ export const exportOnnxCommand = command({
       await rm(unfinished, { force: true });
       throw error;
     }
-    await writeFile(join(folder, MODEL_FILE), exported.model);
+    await replaceFile(join(folder, MODEL_FILE), exported.model);
     for (const file of FURTHER_FILES) {
       const content = await files.source.file(file);
-      if (content) await writeFile(join(folder, file), content);
+      if (content) await replaceFile(join(folder, file), content);
     }
     const written = { [MODEL_FILE]: exported.model.length, [exported.dataFile]: exported.dataBytes };
     if (json) out(`${JSON.stringify({ out: folder, weights, inputs, bytes: written })}\n`);

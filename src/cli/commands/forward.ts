@@ -1,9 +1,8 @@
 /** `logits` and `hidden`: one forward pass over token ids, written as raw numbers for comparison with other software. */
-import { writeFile } from "node:fs/promises";
 import { command } from "../command";
 import { engineOptions, jsonFlag } from "../modelOptions";
 import { integers, text, UsageError } from "../options";
-import { checkWritable } from "../output";
+import { checkWritable, replaceFile } from "../output";
 
 function forwardCommand(output: "logits" | "hidden", summary: string, columns: string) {
   return command({
@@ -14,7 +13,7 @@ function forwardCommand(output: "logits" | "hidden", summary: string, columns: s
       model: text({
         value: "DIR|ID",
         required: true,
-        help: "folder with config.json and safetensors; nothing else is read",
+        help: "folder with config.json and safetensors, or for onnxruntime-web an .onnx file; nothing else is read",
       }),
       ids: integers({ value: "A,B,C", min: 0, required: true, help: "token ids of the sequence, T of them" }),
       ...engineOptions,
@@ -39,7 +38,7 @@ function forwardCommand(output: "logits" | "hidden", summary: string, columns: s
       if (!values) throw new Error(`${model.id} returned no ${output}`);
       const shape = [ids.length, output === "logits" ? vocabSize : hiddenSize];
       // Every platform that has WebGPU is little-endian.
-      await writeFile(file, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+      await replaceFile(file, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
       out(json ? `${JSON.stringify({ shape })}\n` : `${file}: f32 [${shape.join(", ")}]\n`);
     },
   });

@@ -1,5 +1,5 @@
 /** `train inner` and `train outer`: links trained on frozen agents, resumable at the exact step. */
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import type { LinkSet } from "../../links/linkSet";
 import type { LatentModel, RecursionSystem } from "../../recursion/agent";
 import { type Pattern, sequentialPattern } from "../../recursion/pattern";
@@ -12,7 +12,7 @@ import { readTrainingFile, type TrainingState } from "../../train/trainingFile";
 import { type CliContext, type Command, command } from "../command";
 import { readLinkSetPath } from "../linkFolder";
 import { choice, flag, integer, type OptionTable, text, UsageError } from "../options";
-import { checkWritable } from "../output";
+import { checkWritable, replaceFile } from "../output";
 import { percent, seconds } from "../table";
 import { givenSettings, innerOptions, outerOptions, settingsOf } from "./trainOptions";
 
@@ -191,13 +191,6 @@ async function runTraining(
     for (const { innerLink } of system.agents) innerLink.dispose();
     for (const link of system.outerLinks) link.dispose();
   }
-}
-
-/** Never leaves half a file. */
-async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
-  const unfinished = `${path}.${process.pid}.tmp`;
-  await writeFile(unfinished, bytes);
-  await rename(unfinished, path);
 }
 
 /** An event for people; steps are told one by one, as each may take seconds. */
