@@ -182,17 +182,19 @@ class WgslModel implements WgslLanguageModel {
     const newest = await this.enqueue(options.signal, async () => {
       const signal = this.withDisposal(options.signal);
       const found: NewestRows[] = [];
+      const { decoder, buffers } = this;
+      /** What fits stays, so that what is tried again is only the rest. */
+      const readPart = async (from: number, to: number) => {
+        const own = inputs.slice(from, to).map((input, i) => ({ input, length: lengths[from + i]! }));
+        const cache = buffers.cache.another();
+        const part = await KeptSequences.read(decoder, buffers, this.readRows, cache, own, { room, signal });
+        parts.push(part.sequences);
+        this.kept.add(part.sequences);
+        return [part.newest];
+      };
       try {
         for (const { from, to } of this.split(lengths.map((length) => length + room))) {
-          const { decoder, buffers } = this;
-          const own = inputs.slice(from, to).map((input, i) => ({ input, length: lengths[from + i]! }));
-          const part = await KeptSequences.read(decoder, buffers, this.readRows, buffers.cache.another(), own, {
-            room,
-            signal,
-          });
-          parts.push(part.sequences);
-          this.kept.add(part.sequences);
-          found.push(part.newest);
+          found.push(...(await this.withinMemory(from, to, readPart)));
         }
       } catch (error) {
         drop();
@@ -374,7 +376,10 @@ class WgslModel implements WgslLanguageModel {
     if (from < positions.length) yield { from, to: positions.length };
   }
 
-  /** Runs sequences [from, to) together, or in halves when the device has not enough memory for all. */
+  /**
+   * Runs sequences [from, to) together, or in halves when the device has not enough memory for all. What other calls left
+   * in the model's own cache is given up before.
+   */
   private async withinMemory<T>(
     from: number,
     to: number,

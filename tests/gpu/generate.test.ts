@@ -5,7 +5,7 @@ import { randomCheckpoint } from "../../src/checkpoint/randomCheckpoint";
 import type { Gpu } from "../../src/gpu/device";
 import { DeviceLostError, GpuOutOfMemoryError } from "../../src/gpu/errors";
 import { openNodeGpu } from "../../src/gpu/nodeDevice";
-import type { GenerateRequest, TokenEvent } from "../../src/model/languageModel";
+import type { GenerateRequest, LanguageModel, TokenEvent } from "../../src/model/languageModel";
 import { loadWgslModel } from "../../src/model/wgslModel";
 import { randomUniform } from "../../src/random/random";
 import { type ReferenceModel, referenceLogits } from "../../src/reference/decoder";
@@ -222,6 +222,38 @@ describe("generate, memory and loss", () => {
     expect(failure).toBeInstanceOf(GpuOutOfMemoryError);
     expect(failure.message).toMatch(/out of memory on the GPU: .* needs .* available is .* are in use/);
     expect(failure.neededBytes).toBeGreaterThan(failure.availableBytes);
+  });
+
+  it("divides sequences that are kept, when they exceed the memory together, and keeps none when they do not fit", async () => {
+    const inputs = Array.from({ length: 6 }, (_, seed) => ({ ids: someIds(20 + seed, CONFIG.vocabSize, seed) }));
+    const room = 40;
+    const rows = inputs.map((_, i) => Float32Array.from({ length: CONFIG.hiddenSize }, (_, k) => Math.sin(3 * i + k)));
+    // Leaves a cache behind.
+    const writeMuch = (model: LanguageModel) => model.generate(requests(40));
+    const roomyGpu = await open();
+    const { model: roomy } = await openModels(roomyGpu, CONFIG);
+    await writeMuch(roomy);
+    const cacheBytes = roomy.bytes.keyValueCache;
+    const wanted = await roomy.read(inputs, { room });
+    const wantedNext = await wanted.append(rows);
+    const memoryBudget = roomyGpu.liveBytes - Math.floor(cacheBytes / 2);
+
+    const gpu = await open({ memoryBudget });
+    const { model } = await openModels(gpu, CONFIG);
+    await writeMuch(model);
+    const reading = await model.read(inputs, { room });
+    expect(reading.newest).toEqual(wanted.newest);
+    expect(await reading.append(rows)).toEqual(wantedNext);
+    expect(gpu.liveBytes).toBeLessThanOrEqual(memoryBudget);
+    reading.dispose();
+    const idle = model.bytes.keyValueCache;
+    expect(idle).toBeLessThan(cacheBytes / 2);
+    const many = Array.from({ length: 60 }, (_, i) => inputs[i % inputs.length]!);
+    await expect(model.read(many, { room })).rejects.toThrow(GpuOutOfMemoryError);
+    expect(model.bytes.keyValueCache).toBe(idle);
+    // What failed is no hindrance for what fits.
+    const again = await model.read(inputs, { room });
+    expect(again.newest).toEqual(wanted.newest);
   });
 
   it("says that the device was lost", async () => {
