@@ -97,15 +97,26 @@ export function decodeTensor(dtype: TensorDtype, bytes: Uint8Array): Float64Arra
 export function decodeTensorF32(dtype: TensorDtype, bytes: Uint8Array): Float32Array {
   const count = bytes.byteLength / BYTES_PER_ELEMENT[dtype];
   if (dtype === "F32") return new Float32Array(bytes.buffer, bytes.byteOffset, count);
+  const values = new Float32Array(count);
+  decodeInto(dtype, bytes, values, 0);
+  return values;
+}
+
+/** As `decodeTensorF32`, into an array that is there already. @param offset in it, in elements */
+export function decodeInto(dtype: TensorDtype, bytes: Uint8Array, out: Float32Array, offset: number): void {
+  const count = bytes.byteLength / BYTES_PER_ELEMENT[dtype];
+  if (dtype === "F32") {
+    out.set(new Float32Array(bytes.buffer, bytes.byteOffset, count), offset);
+    return;
+  }
   const codes = new Uint16Array(bytes.buffer, bytes.byteOffset, count);
-  const bits = new Uint32Array(count);
+  const bits = new Uint32Array(out.buffer, out.byteOffset + offset * 4, count);
   if (dtype === "BF16") {
     for (let i = 0; i < count; i++) bits[i] = codes[i]! << 16;
   } else {
     f16Bits ??= Uint32Array.from({ length: 65536 }, (_, code) => f32Bits(decodeF16(code)));
     for (let i = 0; i < count; i++) bits[i] = f16Bits[codes[i]!]!;
   }
-  return new Float32Array(bits.buffer);
 }
 
 /**

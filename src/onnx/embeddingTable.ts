@@ -1,6 +1,6 @@
 /** The input embedding in plain memory, for models that take embeddings: rows are looked up here, not in the graph. */
 import type { TensorDtype } from "../checkpoint/checkpoint";
-import { BYTES_PER_ELEMENT, decodeTensorF32 } from "../checkpoint/dtype";
+import { BYTES_PER_ELEMENT, decodeInto } from "../checkpoint/dtype";
 import { dequantize, type QuantizedMatrix } from "../checkpoint/quantize";
 
 export interface EmbeddingTable {
@@ -15,7 +15,7 @@ export function storedTable(dtype: TensorDtype, bytes: Uint8Array, width: number
   return {
     bytes: bytes.byteLength,
     copyRow(id, out, offset) {
-      out.set(decodeTensorF32(dtype, bytes.subarray(id * rowBytes, (id + 1) * rowBytes)), offset);
+      decodeInto(dtype, bytes.subarray(id * rowBytes, (id + 1) * rowBytes), out, offset);
     },
   };
 }

@@ -4,6 +4,7 @@ import { linear } from "../tensor/ops/linear";
 import type { Tensor } from "../tensor/tensor";
 import type { LensEntry } from "../trace/recursionEvents";
 import type { LatentModel, ThinkingModel } from "./agent";
+import { embeddingProducts } from "./embeddingProducts";
 
 const TOP = 5;
 /** Elements of products that are read back at a time: 16 MiB. */
@@ -30,32 +31,13 @@ export async function nearestTokens(model: LatentModel, vectors: Float32Array, t
   return nearestOf(model, vectors, await products(model, vectors, model.decoder.tensors.embedding), top);
 }
 
-/** Tokens whose embeddings are looked up at a time. */
-const LOOKED_UP = 4096;
-
 /** As `nearestTokens`, for a model of any engine. */
 export async function plainNearestTokens(
   model: ThinkingModel,
   vectors: Float32Array,
   top = TOP,
 ): Promise<LensEntry[][]> {
-  const { hiddenSize, vocabSize } = model.language.config;
-  const rows = vectors.length / hiddenSize;
-  const dots = Array.from({ length: rows }, () => new Float32Array(vocabSize));
-  for (let start = 0; start < vocabSize; start += LOOKED_UP) {
-    const ids = Array.from({ length: Math.min(LOOKED_UP, vocabSize - start) }, (_, i) => start + i);
-    const table = await model.language.embed(ids);
-    dots.forEach((own, row) => {
-      for (let i = 0; i < ids.length; i++) {
-        let dot = 0;
-        for (let c = 0; c < hiddenSize; c++) {
-          dot += (vectors[row * hiddenSize + c] as number) * (table[i * hiddenSize + c] as number);
-        }
-        own[start + i] = dot;
-      }
-    });
-  }
-  return nearestOf(model, vectors, dots, top);
+  return nearestOf(model, vectors, await embeddingProducts(model.language, vectors), top);
 }
 
 /** @param products of each vector with all embeddings */

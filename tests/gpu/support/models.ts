@@ -4,8 +4,7 @@ import type { ModelConfig } from "../../../src/checkpoint/config";
 import { openCheckpoint } from "../../../src/checkpoint/load";
 import { type RandomCheckpointOptions, randomCheckpoint } from "../../../src/checkpoint/randomCheckpoint";
 import type { Gpu } from "../../../src/gpu/device";
-import type { LanguageModel } from "../../../src/model/languageModel";
-import { type LoadWgslModelOptions, loadWgslModel } from "../../../src/model/wgslModel";
+import { type LoadWgslModelOptions, loadWgslModel, type WgslLanguageModel } from "../../../src/model/wgslModel";
 import { loadReferenceModel, type ReferenceModel } from "../../../src/reference/decoder";
 import { SHOW_IDS } from "../../fixtures/showIds";
 
@@ -66,7 +65,7 @@ export async function openModels(
   gpu: Gpu,
   config: ModelConfig,
   options: RandomCheckpointOptions & Pick<LoadWgslModelOptions, "kvDtype"> = {},
-): Promise<{ model: LanguageModel; reference: ReferenceModel }> {
+): Promise<{ model: WgslLanguageModel; reference: ReferenceModel }> {
   const { kvDtype, ...random } = options;
   const checkpoint = await openCheckpoint(randomCheckpoint(config, random));
   const reference = await loadReferenceModel(checkpoint);
