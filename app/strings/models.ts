@@ -119,6 +119,9 @@ export const models = {
         "Check the name or the address. A web page in place of a file means that the folder's address is wrong; a refusal asks for an access token under Token and mirror.",
       modelInvalid:
         "The files do not fit the decoder or each other. Fetch them anew, or choose a checkpoint of a supported architecture.",
+      storageFull:
+        "Delete a checkpoint under Kept in this browser, or switch off “Keep a copy in this browser”; then load it again.",
+      storageBusy: "Wait until the other tab is done, or close it; then load it again.",
       outOfMemory: "Choose q8 or q4, a shorter context, or unload another model.",
       other: "Try again; if it fails the same way, copy the details.",
     },

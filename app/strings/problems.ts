@@ -58,6 +58,31 @@ export const problems: Record<ProblemKind, ProblemText> = {
     why: "A file is damaged, cut short, or belongs to another model; nothing was loaded.",
     todo: "Reload the page without its cache. If you host the page yourself, copy the models folder again.",
   },
+  storageFull: {
+    what: "The browser's storage for this page is full.",
+    why: "Browsers allow each page a part of the disk, and less in private windows.",
+    todo: "Delete a checkpoint in the room Models and device, or load this one without keeping a copy.",
+  },
+  storageBusy: {
+    what: "Another tab is using these files.",
+    why: "Only one tab at a time may write a kept checkpoint or delete it.",
+    todo: "Wait until the other tab is done, or close it; then try again.",
+  },
+  promptTooLong: {
+    what: "The text is longer than the model can read.",
+    why: "Prompt and answer have to fit into the model's context: the one that was chosen when it was loaded, or all that it has.",
+    todo: "Shorten the text, or load the model with a longer context in the room Models and device.",
+  },
+  unknownToken: {
+    what: "The text holds a token that the model does not have.",
+    why: "Its tokenizer has tokens that were added without rows in the embedding, and the text or the chat template uses one.",
+    todo: "Leave that token out, or continue the text without the chat. To mend the checkpoint, add the missing rows to its embedding.",
+  },
+  noTemplate: {
+    what: "The model's chat template did not write the prompt.",
+    why: "The checkpoint has no template, as base models have none, or its template refuses these messages.",
+    todo: "Continue the text without the chat, or put the chat_template.jinja of a chat model beside the checkpoint's files and load it again.",
+  },
   linksMissing: {
     what: "The links could not be fetched.",
     why: "This page was delivered without trained links, or the connection broke.",

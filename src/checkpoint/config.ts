@@ -55,14 +55,24 @@ const DEFAULTS: Record<
 };
 const DEFAULT_ROPE_THETA = 10000;
 
-const size = z.int().positive();
+/** Beyond any model, so that a damaged number is refused before anything is counted out in its name. */
+const MAX_LAYERS = 1000;
+const size = z
+  .int()
+  .positive()
+  .max(2 ** 31 - 1);
+/** As f32, which the kernels compute in, it is neither 0 nor infinite. */
+const f32 = z
+  .number()
+  .min(2 ** -126)
+  .max(2 ** 127);
 const tokenIds = z.union([z.int(), z.array(z.int())]).nullish();
 
 const ropeSchema = z.looseObject({
   rope_type: z.string().nullish(),
   /** The older name of rope_type. */
   type: z.string().nullish(),
-  rope_theta: z.number().positive().nullish(),
+  rope_theta: f32.nullish(),
   partial_rotary_factor: z.number().nullish(),
 });
 
@@ -71,17 +81,17 @@ const configSchema = z.looseObject({
   vocab_size: size,
   hidden_size: size,
   intermediate_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: size.max(MAX_LAYERS),
   num_attention_heads: size,
   num_key_value_heads: size.nullish(),
   head_dim: size.nullish(),
   hidden_act: z.string().nullish(),
   max_position_embeddings: size.nullish(),
-  rms_norm_eps: z.number().positive().nullish(),
+  rms_norm_eps: f32.max(1).nullish(),
   tie_word_embeddings: z.boolean().nullish(),
   attention_bias: z.boolean().nullish(),
   mlp_bias: z.boolean().nullish(),
-  rope_theta: z.number().positive().nullish(),
+  rope_theta: f32.nullish(),
   rope_scaling: ropeSchema.nullish(),
   rope_parameters: ropeSchema.nullish(),
   partial_rotary_factor: z.number().nullish(),

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { decodedPart, parseAddress } from "./address";
 import type { CheckpointSource } from "./checkpoint";
-import { CheckpointError } from "./errors";
+import { CheckpointError, someOf, weightLike } from "./errors";
 import { urlSource } from "./urlSource";
 
 export const HUB_HOST = "https://huggingface.co";
@@ -180,8 +180,8 @@ export function checkpointFiles({ id }: Pick<HubModel, "id">, { files }: HubList
   const shards = files.filter(({ name }) => /^model-\d+-of-\d+\.safetensors$/.test(name));
   const weights = single ? [single] : index ? [index, ...shards] : [];
   if (weights.length === 0) {
-    const graphs = files.filter(({ name }) => name.endsWith(".onnx")).map(({ name }) => name);
-    const hint = graphs.length > 0 ? `; it has ${graphs.join(", ")}` : "";
+    const others = weightLike(byName.keys());
+    const hint = others.length > 0 ? `; it has ${someOf(others)}` : "";
     throw new CheckpointError(`${id}: it has no model.safetensors and no model.safetensors.index.json${hint}`);
   }
   for (const name of ["config.json", "tokenizer.json"]) {

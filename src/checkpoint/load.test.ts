@@ -111,6 +111,18 @@ describe("openCheckpoint", () => {
         "missing tensors: model.layers.1.mlp.up_proj.weight, model.layers.1.mlp.down_proj.weight; " +
         "unused tensors: score.weight, model.layers.2.mlp.up_proj.weight",
     );
+    const named = Array.from({ length: 50_000 }, (_, i) => [`extra.${i}`, "model-00001-of-00001.safetensors"]);
+    const long = await open({
+      ...Object.fromEntries(
+        Object.entries(randomCheckpointFiles(config, { shards: 1 })).filter(([name]) => name === "config.json"),
+      ),
+      "model.safetensors.index.json": new TextEncoder().encode(
+        JSON.stringify({ weight_map: Object.fromEntries(named) }),
+      ),
+      "model-00001-of-00001.safetensors": writeSafetensors([]),
+    }).catch(String);
+    expect(long).toContain('"extra.0" in model-00001-of-00001.safetensors');
+    expect(long).toContain("and 49980 more");
     const transposed = await edited(randomCheckpointFiles(config), (tensors) =>
       tensors.map((tensor) => ({ ...tensor, shape: [...tensor.shape].reverse() })),
     );

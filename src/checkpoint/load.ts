@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Checkpoint, CheckpointSource, CheckpointTensor } from "./checkpoint";
 import { expectedTensors, type ModelConfig, parseConfig } from "./config";
 import { firstNotFinite } from "./dtype";
-import { CheckpointError, missingFile } from "./errors";
+import { CheckpointError, fieldProblem, missingFile, someOf } from "./errors";
 import { readSafetensorsHeader, type SafetensorsEntry } from "./safetensors";
 
 export const SINGLE_FILE = "model.safetensors";
@@ -92,7 +92,7 @@ async function locateTensors(source: CheckpointSource, signal?: AbortSignal): Pr
   }
   const absent = [...weightMap].filter(([name]) => !located.has(name));
   if (absent.length > 0) {
-    const list = absent.map(([name, file]) => `"${name}" in ${file}`).join(", ");
+    const list = someOf(absent.map(([name, file]) => `"${name}" in ${file}`));
     throw new CheckpointError(`${INDEX_FILE}: lists tensors that the files do not hold: ${list}`);
   }
   return located;
@@ -106,8 +106,7 @@ async function readIndex(source: CheckpointSource, signal?: AbortSignal): Promis
   }
   const parsed = indexSchema.safeParse(json);
   if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue;
-    throw new CheckpointError(`${INDEX_FILE}: field "${path.join(".")}": ${message}`);
+    throw new CheckpointError(`${INDEX_FILE}: ${fieldProblem(parsed.error.issues[0] as z.core.$ZodIssue)}`);
   }
   const weightMap = new Map(Object.entries(parsed.data.weight_map));
   for (const [name, file] of weightMap) {
@@ -135,9 +134,9 @@ function checkTensors(config: ModelConfig, stored: ReadonlyMap<string, Located>)
     }
   }
   const problems = [
-    missing.length > 0 ? `missing tensors: ${missing.join(", ")}` : "",
-    unused.length > 0 ? `unused tensors: ${unused.join(", ")}` : "",
-    misshapen.length > 0 ? `wrong shapes: ${misshapen.join(", ")}` : "",
+    missing.length > 0 ? `missing tensors: ${someOf(missing)}` : "",
+    unused.length > 0 ? `unused tensors: ${someOf(unused)}` : "",
+    misshapen.length > 0 ? `wrong shapes: ${someOf(misshapen)}` : "",
   ].filter((problem) => problem !== "");
   if (problems.length > 0) {
     throw new CheckpointError(`does not fit its ${config.modelType} configuration: ${problems.join("; ")}`);

@@ -6,7 +6,7 @@
 import { z } from "zod";
 import type { CheckpointSource, TensorDtype } from "./checkpoint";
 import { BYTES_PER_ELEMENT } from "./dtype";
-import { CheckpointError } from "./errors";
+import { CheckpointError, foreignFile } from "./errors";
 
 /** Where a tensor stands in a file. */
 export interface SafetensorsEntry {
@@ -56,7 +56,8 @@ export function safetensorsHeaderLength(file: string, prefix: Uint8Array, fileBy
   }
   const length = new DataView(prefix.buffer, prefix.byteOffset, LENGTH_BYTES).getBigUint64(0, true);
   if (length < 2n || length > BigInt(MAX_HEADER_BYTES)) {
-    throw new CheckpointError(`${file}: impossible header length ${length}: not a safetensors file`);
+    const why = foreignFile(prefix) ?? `impossible header length ${length}`;
+    throw new CheckpointError(`${file}: not a safetensors file: ${why}`);
   }
   if (LENGTH_BYTES + Number(length) > fileBytes) {
     throw new CheckpointError(`${file}: header length ${length} exceeds the file of ${fileBytes} bytes: truncated`);

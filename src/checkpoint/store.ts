@@ -5,7 +5,8 @@
  */
 import { z } from "zod";
 import type { CheckpointSource } from "./checkpoint";
-import { CheckpointError } from "./errors";
+import { CheckpointError, StorageError } from "./errors";
+import { OTHER_FILES } from "./hub";
 import type { ListedFile } from "./listing";
 import { fileListSource } from "./sources";
 import type { StoreFolder } from "./storeFolder";
@@ -58,6 +59,8 @@ export interface KeepOptions {
   signal?: AbortSignal;
   /** Bytes that are kept by now, of all that will be. */
   onProgress?: (loadedBytes: number, totalBytes: number) => void;
+  /** Looks at the files that describe the model before its weights are copied; what it throws ends the copy. */
+  check?: (files: CheckpointSource) => Promise<void>;
 }
 
 export interface KeepRequest {
@@ -145,7 +148,7 @@ export class CheckpointStore {
     key: string,
     { name, origin, files }: KeepRequest,
     source: CheckpointSource,
-    { signal, onProgress }: KeepOptions,
+    { signal, onProgress, check }: KeepOptions,
   ): Promise<void> {
     const root = await this.open();
     const before = await root.folder(key);
@@ -168,7 +171,10 @@ export class CheckpointStore {
       onProgress?.(loadedBytes, totalBytes);
     };
     add(0);
+    // In their order: what describes the model comes first.
+    const weights = files.find((file) => !OTHER_FILES.includes(file.name));
     for (const file of files) {
+      if (file === weights && check) await check(await keptFiles(folder, name));
       if (there.get(file.name) === file.bytes) {
         add(file.bytes);
         continue;
@@ -176,6 +182,15 @@ export class CheckpointStore {
       await stored(name, file.name, () => copyFile(folder, file, source, signal, add));
     }
   }
+}
+
+/** Whatever is in the folder now. */
+async function keptFiles(folder: StoreFolder, label: string): Promise<CheckpointSource> {
+  const files = await Promise.all((await folder.files()).map((file) => folder.read(file.name)));
+  return fileListSource(
+    files.filter((file) => file !== undefined),
+    label,
+  );
 }
 
 async function copyFile(
@@ -254,11 +269,12 @@ async function stored<T>(label: string, file: string, work: () => Promise<T>): P
   } catch (error) {
     const { name, message } = error as Error;
     if (name === "QuotaExceededError") {
-      const text = `${label}: ${file}: the browser's storage for this page is full: delete a checkpoint, or do not keep this one`;
-      throw new CheckpointError(text, { cause: error });
+      throw new StorageError("full", `${label}: ${file}: the browser's storage for this page is full`, {
+        cause: error,
+      });
     }
     if (name === "NoModificationAllowedError") {
-      throw new CheckpointError(`${label}: ${file}: another tab is using it`, { cause: error });
+      throw new StorageError("busy", `${label}: ${file}: another tab is using it`, { cause: error });
     }
     if (error instanceof CheckpointError || name === "AbortError") throw error;
     throw new CheckpointError(`${label}: ${file}: ${message}`, { cause: error });

@@ -9,6 +9,7 @@ import type { StoreFile, StoreFolder, StoreWriter } from "./storeFolder";
 interface SyncAccess {
   write(bytes: Uint8Array, options: { at: number }): number;
   truncate(size: number): void;
+  getSize(): number;
   flush(): void;
   close(): void;
 }
@@ -71,10 +72,12 @@ function folderOf(handle: FolderHandle): StoreFolder {
         // One call may take less than all of it.
         for (let done = 0; done < bytes.length; ) {
           const written = access.write(bytes.subarray(done), { at });
-          if (written === 0) throw new Error("the browser took no more bytes");
+          if (written === 0) throw full();
           done += written;
           at += written;
         }
+        // Chromium's private windows say that all was written when the room for it has ended.
+        if (access.getSize() < at) throw full();
       };
       const writer: StoreWriter = {
         async write(chunk) {
@@ -111,6 +114,11 @@ function folderOf(handle: FolderHandle): StoreFolder {
     },
   };
   return folder;
+}
+
+/** What other browsers throw when there is no room left. */
+function full(): Error {
+  return Object.assign(new Error("the browser took no more bytes"), { name: "QuotaExceededError" });
 }
 
 /** Where a browser cannot rename; what reads the store checks sizes, so that a copy cut short is noticed. */

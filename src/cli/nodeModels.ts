@@ -53,7 +53,8 @@ export function nodeModels(): ModelFinder {
       const id = basename(folder);
       const source = folderSource(folder, id);
       const checkpoint = await openCheckpoint(source);
-      const tokenizer = needsTokenizer ? await loadTokenizerFrom(source) : withoutTokenizer(id);
+      const { vocabSize } = checkpoint.config;
+      const tokenizer = needsTokenizer ? await loadTokenizerFrom(source, undefined, vocabSize) : withoutTokenizer(id);
       if (engine !== "wgsl") return onnx.ofCheckpoint({ id, source, checkpoint, tokenizer, engine, weights });
       return {
         config: checkpoint.config,

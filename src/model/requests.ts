@@ -2,6 +2,16 @@
 import type { ModelConfig } from "../checkpoint/config";
 import type { GenerateRequest, ReadOptions, SequenceInput } from "./languageModel";
 
+/** What a text asks of a model that it does not have: so many positions, or such a token. */
+export class RequestError extends RangeError {
+  constructor(
+    readonly reason: "tooLong" | "unknownToken",
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /**
  * Length of an input in tokens.
  * @param name how errors call the input, for instance "input 3"
@@ -28,7 +38,7 @@ export function checkInput(input: SequenceInput, config: ModelConfig, name: stri
   }
   if (length === 0) throw new RangeError(`${name} is empty`);
   if (length > maxPositions) {
-    throw new RangeError(`${name} has ${length} tokens, and the model has ${maxPositions} positions`);
+    throw new RequestError("tooLong", `${name} has ${length} tokens, and the model has ${maxPositions} positions`);
   }
   return length;
 }
@@ -38,7 +48,10 @@ export function checkIds(ids: ArrayLike<number>, vocabSize: number, name: string
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i]!;
     if (!Number.isInteger(id) || id < 0 || id >= vocabSize) {
-      throw new RangeError(`${name}: id ${id} at position ${i} is not in the vocabulary of ${vocabSize}`);
+      throw new RequestError(
+        "unknownToken",
+        `${name}: id ${id} at position ${i} is not in the vocabulary of ${vocabSize}`,
+      );
     }
   }
 }
@@ -50,7 +63,8 @@ export function checkReading(inputs: readonly SequenceInput[], { room }: ReadOpt
   return inputs.map((input, index) => {
     const length = checkInput(input, config, `input ${index}`);
     if (length + room <= config.maxPositions) return length;
-    throw new RangeError(
+    throw new RequestError(
+      "tooLong",
       `input ${index} has ${length} tokens and room for ${room} more, and the model has ${config.maxPositions} positions`,
     );
   });
@@ -86,7 +100,8 @@ export function checkRequest(request: GenerateRequest, config: ModelConfig, name
   demand(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32, "seed", seed, "an integer from 0 to 4294967295");
   checkIds(request.stopIds ?? [], config.vocabSize, `${name}: stopIds`);
   if (length + maxTokens > config.maxPositions) {
-    throw new RangeError(
+    throw new RequestError(
+      "tooLong",
       `${name}: ${length} prompt tokens and maxTokens ${maxTokens} exceed the model's ${config.maxPositions} positions`,
     );
   }

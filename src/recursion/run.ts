@@ -5,6 +5,7 @@
 
 import { neutralizeControls } from "../dual/neutral";
 import type { SamplingOptions } from "../model/languageModel";
+import { RequestError } from "../model/requests";
 import { randomU32 } from "../random/random";
 import type { LinkChoice, Passing, RecursionEvent, RecursionLedger, RecursionSink } from "../trace/recursionEvents";
 import { type Agent, type RecursionSystem, widthOf } from "./agent";
@@ -334,7 +335,10 @@ class Run {
     const longest = Math.max(...lengths);
     const { maxPositions } = model.language.config;
     if (longest + rows <= maxPositions) return;
-    throw new RangeError(`${id}: a prompt of ${longest} and ${rows} more exceed the model's ${maxPositions} positions`);
+    throw new RequestError(
+      "tooLong",
+      `${id}: a prompt of ${longest} and ${rows} more exceed the model's ${maxPositions} positions`,
+    );
   }
 
   private promptText(agent: number, round: number): string {

@@ -4,8 +4,11 @@
  */
 import { Template } from "@huggingface/jinja";
 import { z } from "zod";
-import { CheckpointError } from "../checkpoint/errors";
+import { CheckpointError, fieldProblem } from "../checkpoint/errors";
 import type { ChatMessage, ChatTemplateOptions } from "./tokenizer";
+
+/** A template that is not there, or that does not write these messages. Without a chat the model works. */
+export class ChatTemplateError extends CheckpointError {}
 
 export type RenderChat = (messages: readonly ChatMessage[], options?: ChatTemplateOptions) => string;
 
@@ -29,8 +32,7 @@ const configSchema = z.looseObject({
 export function createChatTemplate(tokenizerConfig: unknown, templateFile?: string): RenderChat {
   const parsed = configSchema.safeParse(tokenizerConfig);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0] as z.core.$ZodIssue;
-    throw new CheckpointError(`tokenizer_config.json: field "${issue.path.join(".")}": ${issue.message}`);
+    throw new CheckpointError(`tokenizer_config.json: ${fieldProblem(parsed.error.issues[0] as z.core.$ZodIssue)}`);
   }
   const config = parsed.data;
   const templates = new Map<string, Template>();
@@ -48,7 +50,7 @@ export function createChatTemplate(tokenizerConfig: unknown, templateFile?: stri
   return (messages, { tools = [], enableThinking, addGenerationPrompt = true } = {}) => {
     const template = (tools.length > 0 ? templates.get("tool_use") : undefined) ?? templates.get("default");
     if (!template) {
-      throw new CheckpointError("this checkpoint has no chat template");
+      throw new ChatTemplateError("this checkpoint has no chat template");
     }
     const variables: Record<string, unknown> = {
       ...specialTokens,
@@ -65,7 +67,7 @@ export function createChatTemplate(tokenizerConfig: unknown, templateFile?: stri
     try {
       return template.render(variables);
     } catch (error) {
-      throw new CheckpointError(`chat template: ${(error as Error).message}`, { cause: error });
+      throw new ChatTemplateError(`chat template: ${(error as Error).message}`, { cause: error });
     }
   };
 }

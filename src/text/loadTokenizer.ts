@@ -2,7 +2,7 @@
 import { Tokenizer } from "@huggingface/tokenizers";
 import { z } from "zod";
 import type { CheckpointSource } from "../checkpoint/checkpoint";
-import { CheckpointError, missingFile } from "../checkpoint/errors";
+import { CheckpointError, fieldProblem, missingFile } from "../checkpoint/errors";
 import { createChatTemplate } from "./chatTemplate";
 import { decodeIds, StreamingDetokenizer } from "./detokenizer";
 import { createEncoder } from "./encoder";
@@ -16,6 +16,8 @@ export interface TokenizerFiles {
   tokenizerConfig: unknown;
   /** Text of chat_template.jinja, where the checkpoint has that file. */
   chatTemplate?: string;
+  /** Of the model: a tokenizer with more words belongs to another one. Added tokens may lie beyond it, if unused. */
+  vocabSize?: number;
 }
 
 /** What the library needs of tokenizer.json; sections that a file leaves out are read as null, as the format says. */
@@ -35,13 +37,22 @@ const tokenizerSchema = z.looseObject({
 });
 
 /** @throws CheckpointError naming the file, for files that are no tokenizer or of a kind that is not supported. */
-export function loadTokenizer({ tokenizerJson, tokenizerConfig, chatTemplate }: TokenizerFiles): ModelTokenizer {
+export function loadTokenizer({
+  tokenizerJson,
+  tokenizerConfig,
+  chatTemplate,
+  vocabSize,
+}: TokenizerFiles): ModelTokenizer {
   const parsed = tokenizerSchema.safeParse(tokenizerJson);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0] as z.core.$ZodIssue;
-    throw new CheckpointError(`tokenizer.json: field "${issue.path.join(".")}": ${issue.message}`);
+    throw new CheckpointError(`tokenizer.json: ${fieldProblem(parsed.error.issues[0] as z.core.$ZodIssue)}`);
   }
   const json = parsed.data;
+  const words = Object.keys(json.model.vocab).length;
+  if (vocabSize !== undefined && words > vocabSize) {
+    const sizes = `${words} words, and the model's vocab_size is ${vocabSize}`;
+    throw new CheckpointError(`tokenizer.json: it has ${sizes}: it belongs to another model`);
+  }
   const renderChat = createChatTemplate(tokenizerConfig, chatTemplate);
   const tokenizer = buildTokenizer(json, tokenizerConfig as object);
   const addedIds = new Set(json.added_tokens.map(({ id }) => id));
@@ -63,9 +74,14 @@ export function loadTokenizer({ tokenizerJson, tokenizerConfig, chatTemplate }: 
 
 /**
  * Reads tokenizer.json, tokenizer_config.json and, where they exist, chat_template.jinja of a source.
+ * @param vocabSize of the model, where it is known
  * @throws CheckpointError naming the source and the file.
  */
-export async function loadTokenizerFrom(source: CheckpointSource, signal?: AbortSignal): Promise<ModelTokenizer> {
+export async function loadTokenizerFrom(
+  source: CheckpointSource,
+  signal?: AbortSignal,
+  vocabSize?: number,
+): Promise<ModelTokenizer> {
   try {
     const tokenizerJson = await readText(source, "tokenizer.json", signal);
     if (tokenizerJson === undefined) {
@@ -76,6 +92,7 @@ export async function loadTokenizerFrom(source: CheckpointSource, signal?: Abort
       tokenizerJson: parseJson("tokenizer.json", tokenizerJson),
       tokenizerConfig: config === undefined ? {} : parseJson("tokenizer_config.json", config),
       chatTemplate: await readText(source, "chat_template.jinja", signal),
+      ...(vocabSize !== undefined && { vocabSize }),
     });
   } catch (error) {
     if (error instanceof CheckpointError && !error.message.startsWith(`${source.label}: `)) {

@@ -1,10 +1,12 @@
 /** The engine's promises to a page: outcomes instead of exceptions, one run at a time, cancel, stop, a lost device. */
 import { describe, expect, it } from "vitest";
-import { CheckpointError } from "../checkpoint/errors";
+import { CheckpointError, StorageError } from "../checkpoint/errors";
 import { SYSTEM1_INSTRUCTION } from "../dual/prompts";
 import { type Script, scriptedModel } from "../dual/scriptedModel";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
 import type { LanguageModel } from "../model/languageModel";
+import { RequestError } from "../model/requests";
+import { ChatTemplateError } from "../text/chatTemplate";
 import { makeWorld } from "../world/world";
 import { Engine } from "./engine";
 import type { LoadRequest, ModelInfo } from "./loadProtocol";
@@ -282,6 +284,11 @@ describe("problems", () => {
     [new CheckpointError("a: missing tensors: x"), "modelInvalid"],
     [new CheckpointError("a: the model takes no past_key_values"), "modelInvalid"],
     [new CheckpointError(`a: config.json: field "vocab_size" is missing`), "modelInvalid"],
+    [new StorageError("full", "a: x: full"), "storageFull"],
+    [new StorageError("busy", "a: x: another tab is using it"), "storageBusy"],
+    [new ChatTemplateError("chat template: no"), "noTemplate"],
+    [new RequestError("tooLong", "request 0 has 9 tokens"), "promptTooLong"],
+    [new RequestError("unknownToken", "request 0: id 9"), "unknownToken"],
     [new EngineError("outOfMemory", "told"), "outOfMemory"],
     [new RangeError("odd"), "engineFailed"],
     ["odd", "engineFailed"],

@@ -12,6 +12,14 @@ import { onnxExport } from "../onnx/writer";
 import { LibraryDesk } from "./libraryDesk";
 import type { LibraryMessage, OpenOutcome } from "./libraryProtocol";
 
+/** As small as a tokenizer can be. */
+const BYTE_LEVEL = { type: "ByteLevel", add_prefix_space: false, use_regex: false };
+const TOKENIZER = {
+  model: { type: "BPE", vocab: { a: 0 }, merges: [] },
+  pre_tokenizer: BYTE_LEVEL,
+  decoder: BYTE_LEVEL,
+};
+const encoded = (json: unknown) => new TextEncoder().encode(JSON.stringify(json));
 const CONFIG = parseConfig({
   model_type: "llama",
   vocab_size: 10,
@@ -22,7 +30,7 @@ const CONFIG = parseConfig({
 });
 const files: Record<string, Uint8Array<ArrayBuffer>> = {
   ...randomCheckpointFiles(CONFIG),
-  "tokenizer.json": new TextEncoder().encode("{}"),
+  "tokenizer.json": encoded(TOKENIZER),
 };
 const WEIGHTS = "model.safetensors";
 
@@ -35,7 +43,7 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const name = request.url?.split("/").at(-1) ?? "";
     asked.push(name);
-    const content = files[name];
+    const content = files[name.replace(/\?.*$/, "")];
     if (!content) {
       response.writeHead(404).end();
       return;
@@ -75,7 +83,7 @@ describe("LibraryDesk", () => {
     expect(info.key).toBeUndefined();
     expect(info.totalBytes).toBe(Object.values(files).reduce((sum, { length }) => sum + length, 0));
     const kept = await desk.keep(info.handle);
-    expect(kept.status).toBe("ready");
+    expect(kept).toMatchObject({ status: "ready" });
     expect(messages.at(-1)).toEqual({ type: "keeping", loadedBytes: info.totalBytes, totalBytes: info.totalBytes });
 
     const again = infoOf(await desk.open({ kind: "url", url }));
@@ -177,4 +185,55 @@ describe("LibraryDesk", () => {
     expect(info.key).toBeUndefined();
     expect(await desk.report()).toEqual({ checkpoints: [], unavailable: "no private file system here" });
   });
+
+  it("keeps what opens an address to itself, and takes the address of a file for its folder", async () => {
+    const secret = `${url.replace("//", "//me:s3cret@")}config.json?token=s3cret`;
+    const info = infoOf(await desk.open({ kind: "url", url: secret }));
+    expect(info.name).toBe("models/tiny");
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.every((name) => name.endsWith("?token=s3cret"))).toBe(true);
+    await desk.keep(info.handle);
+    const kept = JSON.stringify([info, await desk.report()]);
+    expect(kept).toContain(`"url":"${url}"`);
+    expect(kept).not.toContain("s3cret");
+    expect(await desk.open({ kind: "url", url: "s3cret.example" })).toMatchObject({
+      problem: { kind: "modelInvalid", detail: "this is no address that begins with http:// or https://" },
+    });
+  });
+
+  it.each([
+    ["no JSON", "{", "not valid JSON"],
+    ["another kind", JSON.stringify({ model: { type: "Unigram", vocab: [] } }), 'field "model.type"'],
+    [
+      "another model's",
+      JSON.stringify({
+        ...TOKENIZER,
+        model: { ...TOKENIZER.model, vocab: Object.fromEntries([..."abcdefghijk"].map((c, i) => [c, i])) },
+      }),
+      "it has 11 words, and the model's vocab_size is 10",
+    ],
+  ])("meets a tokenizer that cannot be used before any weights have come: %s", async (_, content, message) => {
+    const before = files["tokenizer.json"] as Uint8Array<ArrayBuffer>;
+    try {
+      files["tokenizer.json"] = new TextEncoder().encode(content);
+      const info = infoOf(await desk.open({ kind: "url", url }));
+      asked = [];
+      const kept = await desk.keep(info.handle);
+      expect(kept).toMatchObject({ status: "failed", problem: { kind: "modelInvalid" } });
+      expect(JSON.stringify(kept)).toContain(JSON.stringify(message).slice(1, -1));
+      expect(asked).not.toContain(WEIGHTS);
+    } finally {
+      files["tokenizer.json"] = before;
+    }
+  });
+
+  it.each(["model.gguf", "pytorch_model.bin", "adapter_model.safetensors"])(
+    "says that %s is not read",
+    async (name) => {
+      const file = new File(["x"], name);
+      const outcome = await desk.open({ kind: "files", name: "mine", files: [{ path: `mine/${name}`, file }] });
+      expect(outcome).toMatchObject({ status: "failed", problem: { kind: "modelInvalid" } });
+      expect(JSON.stringify(outcome)).toContain(`there is ${name}, and neither model.safetensors nor`);
+    },
+  );
 });

@@ -5,13 +5,14 @@
 import { type Address, decodedPart, fetchFrom, parseAddress } from "../checkpoint/address";
 import type { CheckpointSource } from "../checkpoint/checkpoint";
 import type { ModelConfig } from "../checkpoint/config";
-import { CheckpointError } from "../checkpoint/errors";
+import { CheckpointError, someOf, weightLike } from "../checkpoint/errors";
 import { exportSource, graphPaths, splitPath } from "../checkpoint/exports";
 import { checkpointFiles, hubSource, listHubModel } from "../checkpoint/hub";
 import { type ListedFile, listCheckpoint } from "../checkpoint/listing";
 import { INDEX_FILE, SINGLE_FILE } from "../checkpoint/load";
 import { fileListSource, type PickedFile, pickedPaths, urlSource } from "../checkpoint/sources";
 import { type CheckpointStore, identityOf, type KeptOrigin } from "../checkpoint/store";
+import { loadTokenizerFrom } from "../text/loadTokenizer";
 import type {
   CheckpointInfo,
   CheckpointOrigin,
@@ -94,6 +95,8 @@ export class LibraryDesk implements FileShelf {
       let reported = Number.NEGATIVE_INFINITY;
       const key = await store.keep({ name, origin: kept, files: listing.files }, source, {
         signal,
+        // A tokenizer that cannot be used is met before a gigabyte of weights has come.
+        check: async (small) => void (await loadTokenizerFrom(small, signal, listing.config.vocabSize)),
         onProgress(loadedBytes, totalBytes) {
           if (signal.aborted || (loadedBytes < totalBytes && loadedBytes - reported < REPORT_BYTES)) return;
           reported = loadedBytes;
@@ -212,6 +215,12 @@ export class LibraryDesk implements FileShelf {
     const hasTensors = paths.includes(SINGLE_FILE) || paths.includes(INDEX_FILE);
     const graphs = graphPaths(paths);
     const graph = chosenGraph(origin, graphs, hasTensors);
+    const others = weightLike(paths.map((path) => splitPath(path)[1]));
+    const hasAny = hasTensors || graph !== undefined || others.some((own) => /^model[.-].*safetensors$/.test(own));
+    if (!hasAny && others.length > 0) {
+      const has = `there is ${someOf(others)}, and neither ${SINGLE_FILE} nor ${INDEX_FILE}`;
+      throw new CheckpointError(`${name}: ${has}: other formats, adapters and other names are not read`);
+    }
     const kept: KeptOrigin = { kind: "files", name, ...(graph !== undefined && { graph }) };
     const source = sourceOf((folder) => fileListSource(picked, name, { folder }), graph);
     return { name, source, kept, graphs, hasTensors };

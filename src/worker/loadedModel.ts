@@ -32,7 +32,8 @@ export async function loadedFrom(
 export async function openFiles({ origin, id, context }: ModelSource, hooks: LoadHooks) {
   const { signal } = hooks;
   const files = await modelFiles(origin, id, hooks);
-  const [checkpoint, tokenizer] = await Promise.all([openCheckpoint(files, signal), loadTokenizerFrom(files, signal)]);
+  const checkpoint = await openCheckpoint(files, signal);
+  const tokenizer = await loadTokenizerFrom(files, signal, checkpoint.config.vocabSize);
   return { checkpoint: context === undefined ? checkpoint : shortened(checkpoint, context), tokenizer, signal };
 }
 

@@ -1,7 +1,9 @@
 /** From whatever was thrown to one of the problems that a page has a sentence for. */
-import { CheckpointError } from "../checkpoint/errors";
+import { CheckpointError, StorageError } from "../checkpoint/errors";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
 import { LinkError } from "../links/linkConfig";
+import { RequestError } from "../model/requests";
+import { ChatTemplateError } from "../text/chatTemplate";
 import { TrainingError } from "../train/settings";
 import type { EngineProblem, ProblemKind } from "./protocol";
 
@@ -21,6 +23,13 @@ export class EngineError extends Error {
 /** Names what went wrong. The detail keeps the error's own words, which name the file, tensor or limit. */
 export function problemOf(error: unknown): EngineProblem {
   if (error instanceof EngineError) return { kind: error.kind, detail: error.message };
+  if (error instanceof ChatTemplateError) return { kind: "noTemplate", detail: error.message };
+  if (error instanceof StorageError) {
+    return { kind: error.reason === "full" ? "storageFull" : "storageBusy", detail: error.message };
+  }
+  if (error instanceof RequestError) {
+    return { kind: error.reason === "tooLong" ? "promptTooLong" : "unknownToken", detail: error.message };
+  }
   if (error instanceof CheckpointError) {
     const unreachable =
       /\.(json|safetensors|onnx) is (missing|there)\b|holds weights of .* is missing|the server (answered|sent a web page)|cut short/.test(

@@ -287,6 +287,40 @@ for (const [kind, lock, typed] of [
   });
 }
 
+test("a store that is full says so and what to do, leaves no half a file, and loading goes on without it", async ({
+  page,
+  context,
+  baseURL,
+}) => {
+  await openRoom(page, hubSearch());
+  await look(page);
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  // The page saw room for it, and the disk has filled up since.
+  const { origin } = new URL(baseURL ?? "");
+  const browser = await context.newCDPSession(page);
+  await browser.send("Storage.overrideQuotaForOrigin", { origin, quotaSize: 100_000 });
+  await button(page, text.checkpoint.load).click();
+  const alert = page.getByRole("alert");
+  await expect(alert).toContainText("the browser's storage for this page is full", { timeout: LONG_MS });
+  await expect(alert).toContainText(text.checkpoint.todo.storageFull);
+  await expect(stored(page)).toContainText(/model-0000\d-of-00002\.safetensors is missing/);
+  expect((await whatStays(page)).filter((name) => name.endsWith(".part"))).toEqual([]);
+  await expect(loadedModels(page)).toContainText(text.loaded.none);
+  // What it says to do helps.
+  await opened(page).getByRole("switch", { name: text.checkpoint.keep.label }).click();
+  await load(page);
+  await expect(alert).toHaveCount(0);
+  await expect(stored(page)).toContainText(/model-0000\d-of-00002\.safetensors is missing/);
+
+  // With room again, the copy goes on from the files that were whole.
+  await browser.send("Storage.overrideQuotaForOrigin", { origin });
+  await page.reload();
+  await look(page);
+  await expect(opened(page)).toBeVisible({ timeout: LONG_MS });
+  await load(page);
+  await expect(stored(page)).not.toContainText("is missing");
+});
+
 test("two tabs: what one is copying the other neither copies nor deletes, and says why", async ({ page, context }) => {
   await openRoom(page, hubSearch());
   await look(page);

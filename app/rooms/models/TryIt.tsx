@@ -23,19 +23,20 @@ export function TryIt() {
   const [chat, setChat] = useState(false);
   const [thinking, setThinking] = useState(true);
   const [sampled, setSampled] = useState(false);
-  const [outcome, setOutcome] = useState<ContinueOutcome>();
+  const [ended, setEnded] = useState<{ model: string; outcome: ContinueOutcome }>();
   const model = models.find(({ id }) => id === wanted) ?? models.at(-1);
   if (!model) return null;
   const running = job === "trial";
+  // Of another model it says nothing about this one.
+  const outcome = ended?.model === model.id ? ended.outcome : undefined;
   const go = async () => {
     if (!takeEngine("trial", stop)) return;
-    setOutcome(undefined);
+    setEnded(undefined);
     const request = { model: model.id, prompt, chat, thinking, sampled, maxTokens: TOKENS };
-    setOutcome(
-      await engine()
-        .continueText(request)
-        .catch((error) => ({ status: "failed", problem: { kind: "engineFailed", detail: String(error) } }) as const),
-    );
+    const own = await engine()
+      .continueText(request)
+      .catch((error) => ({ status: "failed", problem: { kind: "engineFailed", detail: String(error) } }) as const);
+    setEnded({ model: model.id, outcome: own });
     releaseEngine("trial");
     // The cache has grown.
     void refreshDevice();
