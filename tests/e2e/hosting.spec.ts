@@ -65,3 +65,17 @@ for (const isolated of [true, false]) {
     }
   });
 }
+
+test("in a sub-folder onnxruntime-web finds its WebGPU part", async ({ page }) => {
+  const site = await startSite({ folder: "/some/path/", isolated: false });
+  try {
+    await page.goto(`${site.url}#/dual-system?engine=onnx-webgpu`);
+    await expect(presets(page).first()).toBeVisible({ timeout: 120_000 });
+    // Ready is who has opened the model there; what it writes is tested where the page lies at the root.
+    await expectReady(page);
+    await expect(engineLine(page)).toContainText(strings.engines.onnxGpu);
+    expect(site.missing).toEqual([]);
+  } finally {
+    await site.close();
+  }
+});
