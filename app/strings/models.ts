@@ -72,6 +72,7 @@ export const models = {
     weights: {
       label: "Weights on the device",
       help: "Smaller formats take less memory and answer a little differently, and how differently is measured below; q4 keeps the embedding and the head in 8 bits.",
+      onnx: "An ONNX export has its weights as they are; q8 and q4 are made from safetensors",
       choices: { stored: (stored: string) => `${stored}, as stored`, q8: "q8", q4: "q4" },
     },
     cache: {

@@ -14,7 +14,6 @@ import type {
 } from "../model/languageModel";
 import { openReading } from "../model/reading";
 import { checkIds, checkInput, checkReading, checkRequest } from "../model/requests";
-import { SequenceWriter } from "../model/sequenceWriter";
 import { SerialQueue } from "../model/serialQueue";
 import type { ModelTokenizer } from "../text/tokenizer";
 import type { EmbeddingTable } from "./embeddingTable";
@@ -22,8 +21,8 @@ import { groupSequences } from "./grouping";
 import { rowsPerRun } from "./memoryEstimate";
 import { PaddedBatch } from "./paddedBatch";
 import { turnOfEvents } from "./runtime";
-import { sampleToken } from "./sampleToken";
 import type { Computed, DecoderSession, Wanted } from "./session";
+import { WrittenSequence } from "./writtenSequence";
 
 export interface OnnxModelParts {
   id: string;
@@ -42,20 +41,6 @@ export interface OnnxModelParts {
 const CACHE_BYTES = 256 * 2 ** 20;
 /** Between two turns of the event loop while tokens are written. */
 const TURN_MS = 8;
-
-/** One sequence while it is written. */
-interface Sequence {
-  request: GenerateRequest;
-  /** Index into the caller's requests. */
-  index: number;
-  length: number;
-  stopIds: ReadonlySet<number>;
-  seen: Set<number>;
-  writer: SequenceWriter;
-  drawn: number;
-  lastId: number;
-  hasEnded: boolean;
-}
 
 interface Placed {
   input: SequenceInput;
@@ -187,15 +172,10 @@ export class OnnxModel implements LanguageModel {
 
   async generate(requests: readonly GenerateRequest[], options: GenerateOptions = {}): Promise<GenerateResult[]> {
     if (requests.length === 0) throw new RangeError("generate: the batch is empty");
-    const sequences = requests.map((request, index): Sequence => {
+    const sequences = requests.map((request, index) => {
       const length = checkRequest(request, this.config, `request ${index}`);
       const emit = (id: number, text: string) => options.onToken?.({ request: index, id, text });
-      const writer = new SequenceWriter(this.tokenizer, length, emit);
-      if (request.maxTokens === 0) writer.finish("length");
-      const stopIds = new Set([...this.config.eosIds, ...(request.stopIds ?? [])]);
-      const seen = new Set("ids" in request.input ? Array.from(request.input.ids) : []);
-      const hasEnded = request.maxTokens === 0;
-      return { request, index, length, stopIds, seen, writer, drawn: 0, lastId: 0, hasEnded };
+      return new WrittenSequence(request, index, length, this.config, this.tokenizer, emit);
     });
     this.checkKinds(requests.map(({ input }) => input));
     const active = sequences.filter(({ hasEnded }) => !hasEnded);
@@ -214,7 +194,7 @@ export class OnnxModel implements LanguageModel {
         this.disposal.signal.throwIfAborted();
       });
     }
-    return sequences.map(({ writer }) => writer.result());
+    return sequences.map((sequence) => sequence.result());
   }
 
   /** Frees everything: at once, or, when a call is running, as soon as that has noticed. Its caller gets an error. */
@@ -260,7 +240,7 @@ export class OnnxModel implements LanguageModel {
   }
 
   /** Writes until all sequences have ended, or the signal says so. */
-  private async generateGroup(sequences: readonly Sequence[], signal: AbortSignal): Promise<void> {
+  private async generateGroup(sequences: readonly WrittenSequence[], signal: AbortSignal): Promise<void> {
     const wanted = (isLast: boolean): Wanted => (isLast ? { logits: "last" } : {});
     const placed = sequences.map(({ request, length }): Placed => ({ input: request.input, length }));
     let rows = sequences;
@@ -271,7 +251,7 @@ export class OnnxModel implements LanguageModel {
         while (logits) {
           const { vocabSize } = this.config;
           rows.forEach((sequence, row) => {
-            if (!sequence.hasEnded) this.take(sequence, logits!.subarray(row * vocabSize, (row + 1) * vocabSize));
+            if (!sequence.hasEnded) sequence.take(logits!.subarray(row * vocabSize, (row + 1) * vocabSize));
           });
           const live = rows.flatMap(({ hasEnded }, row) => (hasEnded ? [] : [row]));
           if (live.length === 0) break;
@@ -291,29 +271,6 @@ export class OnnxModel implements LanguageModel {
       }
     } catch (error) {
       if (!signal.aborted) throw error;
-    }
-  }
-
-  /** Draws a sequence's next token. */
-  private take(sequence: Sequence, logits: Float32Array): void {
-    const { request, stopIds, writer, seen, index } = sequence;
-    const id = sampleToken(logits, request, seen, sequence.drawn);
-    if (id === undefined) {
-      throw new Error(`request ${index}: the model's logits are not finite after ${sequence.drawn} new tokens`);
-    }
-    sequence.drawn++;
-    sequence.lastId = id;
-    seen.add(id);
-    if (stopIds.has(id)) {
-      writer.finish("stop");
-      sequence.hasEnded = true;
-      return;
-    }
-    const isLast = sequence.drawn === request.maxTokens;
-    writer.push(id, isLast);
-    if (isLast) {
-      writer.finish("length");
-      sequence.hasEnded = true;
     }
   }
 

@@ -161,7 +161,7 @@ function Choices({ info, options, change, disabled }: ChoicesProps) {
       <NativeSelect
         size="xs"
         label={text.weights.label}
-        description={text.weights.help}
+        description={isExport ? text.weights.onnx : text.weights.help}
         inputWrapperOrder={["label", "input", "description"]}
         data={QUANTIZATIONS.map((value) => ({
           value,
