@@ -117,7 +117,8 @@ export const models = {
     failedToOpen: "The checkpoint could not be opened.",
     todo: {
       modelFilesMissing:
-        "Check the name or the address. A web page in place of a file means that the folder's address is wrong; a refusal asks for an access token under Token and mirror.",
+        "Check the name or the address, and the connection. A web page in place of a file means that the address is wrong; a refusal asks for an access token under Token and mirror, or for a licence. “Failed to fetch” is also what browsers say of a server that does not allow other sites to read (CORS).",
+      serverBusy: "The server is at fault, not the address. Wait a little, then try again.",
       modelInvalid:
         "The files do not fit the decoder or each other. Fetch them anew, or choose a checkpoint of a supported architecture.",
       storageFull:

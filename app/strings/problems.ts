@@ -58,6 +58,11 @@ export const problems: Record<ProblemKind, ProblemText> = {
     why: "A file is damaged, cut short, or belongs to another model; nothing was loaded.",
     todo: "Reload the page without its cache. If you host the page yourself, copy the models folder again.",
   },
+  serverBusy: {
+    what: "The server could not deliver the files just now.",
+    why: "It answered that it is too busy, or that it failed; the address and the files may be in order.",
+    todo: "Wait a little, then try again.",
+  },
   storageFull: {
     what: "The browser's storage for this page is full.",
     why: "Browsers allow each page a part of the disk, and less in private windows.",

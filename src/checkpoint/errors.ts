@@ -16,6 +16,16 @@ export class StorageError extends CheckpointError {
   }
 }
 
+/** A server that refused what it was asked for, or could not answer just now: nothing was found out about the files. */
+export class DeliveryError extends CheckpointError {
+  readonly reason: "refused" | "later";
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.reason = status === 408 || status === 429 || status >= 500 ? "later" : "refused";
+  }
+}
+
 /** "x is missing", with the source's reason where it has one. */
 export function missingFile(source: Pick<CheckpointSource, "absence">, name: string): CheckpointError {
   const why = source.absence?.(name);

@@ -5,7 +5,7 @@
 import { z } from "zod";
 import { decodedPart, parseAddress } from "./address";
 import type { CheckpointSource } from "./checkpoint";
-import { CheckpointError, someOf, weightLike } from "./errors";
+import { CheckpointError, DeliveryError, someOf, weightLike } from "./errors";
 import { urlSource } from "./urlSource";
 
 export const HUB_HOST = "https://huggingface.co";
@@ -96,10 +96,11 @@ export async function listHubModel(
     signal?.throwIfAborted();
     throw new CheckpointError(`${label}: ${host} cannot be reached: ${(error as Error).message}`, { cause: error });
   }
-  if (!response.ok) throw new CheckpointError(`${label}: ${refusal(response, model)}`);
+  if (!response.ok) throw new DeliveryError(response.status, `${label}: ${refusal(response, model)}`);
   const listing = listingSchema.safeParse(body);
-  if (!listing.success)
-    throw new CheckpointError(`${label}: ${host} answered with something else than a list of files`);
+  if (!listing.success) {
+    throw new DeliveryError(response.status, `${label}: ${host} answered with something else than a list of files`);
+  }
   const files = listing.data.siblings.map(({ rfilename, size, lfs }): HubFile => {
     const bytes = lfs?.size ?? size;
     if (bytes === undefined || bytes === null)

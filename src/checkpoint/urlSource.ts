@@ -3,7 +3,7 @@
  * files with a page, some ignore Range, and proxies may cut answers short. Source for the rules: RFC 9110, section 14.
  */
 import type { CheckpointSource } from "./checkpoint";
-import { CheckpointError, checkRange, missingFile } from "./errors";
+import { CheckpointError, checkRange, DeliveryError, missingFile } from "./errors";
 
 /** Whole files beyond this many bytes are dropped, the oldest first; the newest always stays. */
 const KEPT_BYTES = 2 ** 26;
@@ -58,7 +58,8 @@ export function urlSource(
     }
     if (!response.ok && response.status !== 416) {
       await response.body?.cancel();
-      throw new CheckpointError(`${label}: ${name}: the server answered ${response.status} ${response.statusText}`);
+      const { status, statusText } = response;
+      throw new DeliveryError(status, `${label}: ${name}: the server answered ${status} ${statusText}`);
     }
     const version = contentTag(response);
     const known = versions.get(name);

@@ -1,6 +1,6 @@
 /** The engine's promises to a page: outcomes instead of exceptions, one run at a time, cancel, stop, a lost device. */
 import { describe, expect, it } from "vitest";
-import { CheckpointError, StorageError } from "../checkpoint/errors";
+import { CheckpointError, DeliveryError, StorageError } from "../checkpoint/errors";
 import { SYSTEM1_INSTRUCTION } from "../dual/prompts";
 import { type Script, scriptedModel } from "../dual/scriptedModel";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
@@ -284,6 +284,10 @@ describe("problems", () => {
     [new CheckpointError("a: missing tensors: x"), "modelInvalid"],
     [new CheckpointError("a: the model takes no past_key_values"), "modelInvalid"],
     [new CheckpointError(`a: config.json: field "vocab_size" is missing`), "modelInvalid"],
+    [new DeliveryError(401, "a: there is no such model, or it needs a token"), "modelFilesMissing"],
+    [new DeliveryError(200, "a: the hub answered with something else"), "modelFilesMissing"],
+    [new DeliveryError(429, "a: the hub asks to wait"), "serverBusy"],
+    [new DeliveryError(503, "a: config.json: the server answered 503"), "serverBusy"],
     [new StorageError("full", "a: x: full"), "storageFull"],
     [new StorageError("busy", "a: x: another tab is using it"), "storageBusy"],
     [new ChatTemplateError("chat template: no"), "noTemplate"],

@@ -67,7 +67,7 @@ interface Entry extends LoadedModel {
 }
 
 /** Without these files no engine helps. */
-const FILE_PROBLEMS: readonly ProblemKind[] = ["modelFilesMissing", "modelInvalid"];
+const FILE_PROBLEMS: readonly ProblemKind[] = ["modelFilesMissing", "serverBusy", "modelInvalid"];
 
 export interface ModelDeskHooks {
   post(message: LoadMessage): void;

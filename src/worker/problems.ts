@@ -1,5 +1,5 @@
 /** From whatever was thrown to one of the problems that a page has a sentence for. */
-import { CheckpointError, StorageError } from "../checkpoint/errors";
+import { CheckpointError, DeliveryError, StorageError } from "../checkpoint/errors";
 import { DeviceLostError, GpuOutOfMemoryError, GpuUnavailableError } from "../gpu/errors";
 import { LinkError } from "../links/linkConfig";
 import { RequestError } from "../model/requests";
@@ -24,6 +24,9 @@ export class EngineError extends Error {
 export function problemOf(error: unknown): EngineProblem {
   if (error instanceof EngineError) return { kind: error.kind, detail: error.message };
   if (error instanceof ChatTemplateError) return { kind: "noTemplate", detail: error.message };
+  if (error instanceof DeliveryError) {
+    return { kind: error.reason === "later" ? "serverBusy" : "modelFilesMissing", detail: error.message };
+  }
   if (error instanceof StorageError) {
     return { kind: error.reason === "full" ? "storageFull" : "storageBusy", detail: error.message };
   }

@@ -34,6 +34,7 @@ export type ProblemKind =
   | "deviceLost"
   | "outOfMemory"
   | "modelFilesMissing"
+  | "serverBusy"
   | "modelInvalid"
   | "storageFull"
   | "storageBusy"

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 
 export const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 
-export type Fault = "404" | "html" | "truncated" | "401" | "403" | "wrongSize" | "slow";
+export type Fault = "404" | "html" | "truncated" | "401" | "403" | "429" | "wrongSize" | "slow";
 
 /** What the storage wants of every request, as a server does whose files are not for everybody. */
 export interface Lock {
@@ -70,8 +70,8 @@ export async function startFakeHub(files: Record<string, Uint8Array>): Promise<F
       refuse(response, 401);
       return;
     }
-    if (fault === "403") {
-      refuse(response, 403);
+    if (fault === "403" || fault === "429") {
+      refuse(response, Number(fault));
       return;
     }
     if (!files[file]) {

@@ -204,6 +204,18 @@ test("every failure names its file and its reason", async ({ page }) => {
     hub.faults.set(file, fault);
     await look(page);
     await expect(alert.filter({ hasText: message })).toBeVisible({ timeout: LONG_MS });
+    await expect(alert).toContainText(text.checkpoint.todo.modelFilesMissing);
+  }
+  // A model that the hub does not know, and a server that is too busy, are no faults of files.
+  for (const [id, status, message, advice] of [
+    ["some/other", "401", /there is no such model, or it is private/, text.checkpoint.todo.modelFilesMissing],
+    ["some/model", "429", /config\.json: the server answered 429/, text.checkpoint.todo.serverBusy],
+  ] as const) {
+    hub.reset();
+    if (status === "429") hub.faults.set("config.json", status);
+    await page.getByLabel(text.open.id.label, { exact: true }).fill(id);
+    await look(page);
+    await expect(alert.filter({ hasText: message })).toContainText(advice, { timeout: LONG_MS });
   }
   // While copying: cut off in the middle, replaced by a page, another size than listed.
   for (const [fault, message] of [
