@@ -257,6 +257,8 @@ export const models = {
     lost: "The graphics device was lost.",
     lostWhy: (models: string) => `Everything on it is gone: ${models}.`,
     lostNothing: "No model was on it.",
+    notBack: (detail: string) => `Not everything came back: ${detail}.`,
+    openAnew: "Open the checkpoint anew if its copy was deleted, or try again.",
     bringBack: "Bring everything back",
     bringingBack: "Bringing everything back…",
     broughtBack: (models: string) => `Everything is back: ${models}.`,

@@ -106,13 +106,18 @@ function Loss() {
     <div className={classes.loss}>
       <ErrorText
         what={text.lost}
-        why={models ? text.lostWhy(models) : text.lostNothing}
-        todo={`${text.bringBack}.`}
+        why={loss.problem ? text.notBack(loss.problem.detail) : models ? text.lostWhy(models) : text.lostNothing}
+        todo={loss.problem ? text.openAnew : `${text.bringBack}.`}
         detail={[loss.detail, loss.problem?.detail].filter(Boolean).join("\n")}
       />
       <Button size="sm" loading={loss.phase === "returning"} onClick={() => void bringBack()}>
         {text.bringBack}
       </Button>
+      {loss.problem && (
+        <Button size="sm" variant="default" onClick={dismissLoss}>
+          {strings.device.dismiss}
+        </Button>
+      )}
     </div>
   );
 }
