@@ -1,7 +1,7 @@
 /** The page for everyone: axe in both colour schemes, the keyboard alone, small screens, reduced motion. */
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { ANSWER_MS, askButton, expectReady, findings, openRoom, picture, questionField, tabTo } from "./room";
+import { ANSWER_MS, askButton, expectReady, findings, openRoom, picture, questionField, tabTo, test } from "./room";
 
 async function expectOver(page: Page): Promise<void> {
   await expect(page.getByRole("button", { name: strings.dualSystem.run.download })).toBeVisible({

@@ -1,19 +1,11 @@
 /** The bin-packing room: by keyboard alone, from a link, by hand, over many seeds, for everyone. */
 import { readFile } from "node:fs/promises";
 import { AxeBuilder } from "@axe-core/playwright";
-import { expect, type Locator, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { askButton, expectGoldAnswer, expectReady } from "./room";
+import { askButton, expectGoldAnswer, expectReady, test } from "./room";
 
 const text = strings.binPacking;
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 async function open(page: Page, search = ""): Promise<void> {
   await page.goto(`#/bin-packing${search}`);

@@ -1,8 +1,8 @@
 /** What can be done with runs: step and scrub, compare, branch, and ask many questions at once; with the keyboard, too. */
-import { type Download, expect, type Page, test } from "@playwright/test";
+import { type Download, expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
 import { makeWorld } from "../../src/world/world";
-import { ANSWER_MS, askButton, expectReady, findings, openRoom, picture } from "./room";
+import { ANSWER_MS, askButton, expectReady, findings, openRoom, picture, test } from "./room";
 
 const text = strings.dualSystem;
 const WORLD = 7;

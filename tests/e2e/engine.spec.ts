@@ -1,7 +1,7 @@
 /** What can go wrong below the page, each with its own plain sentence and a way on. */
-import { expect, test } from "@playwright/test";
+import { expect } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { askButton, engineLine, expectReady, openRoom } from "./room";
+import { askButton, engineLine, expectReady, openRoom, test } from "./room";
 
 const { problems } = strings.error;
 const problem = (kind: keyof typeof problems) => problems[kind].what;

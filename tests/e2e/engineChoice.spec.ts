@@ -1,18 +1,10 @@
 /** The engine is chosen in the address or in the menu, and every one of them answers. */
-import { expect, test } from "@playwright/test";
+import { expect } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { askButton, engineLine, expectGoldAnswer, expectReady, openRoom, picture, presets } from "./room";
+import { askButton, engineLine, expectGoldAnswer, expectReady, openRoom, picture, presets, test } from "./room";
 
 // Loading and compiling 14 MB and more takes its time where the processor has much else to do.
 test.setTimeout(420_000);
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 test("onnx-wasm answers where it was chosen in the address, from room to room", async ({ page }) => {
   await openRoom(page, "?engine=onnx-wasm");

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "@playwright/test";
+import { expect } from "@playwright/test";
 import { build, type InlineConfig, type PreviewServer, preview } from "vite";
 import type {} from "./gradients/page";
+import { test } from "./room";
 
 let server: PreviewServer;
 let folder: string;

@@ -1,19 +1,11 @@
 /** The page on a static host: in a sub-folder, with threads where it is cross-origin isolated and without them elsewhere. */
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { askButton, engineLine, expectGoldAnswer, expectReady, presets } from "./room";
+import { askButton, engineLine, expectGoldAnswer, expectReady, presets, test } from "./room";
 import { startSite } from "./siteServer";
 
 // Loading and compiling 14 MB takes its time where the processor has much else to do.
 test.setTimeout(420_000);
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 /** A machine of four cores, and a count of the workers that the engine's own worker starts: the threads. */
 const CORES = 4;

@@ -1,19 +1,11 @@
 /** The latent recursion: a run by keyboard alone, its pictures and their links, text beside latents, for everyone. */
 import { readFile } from "node:fs/promises";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { expectReady, findings, tabTo } from "./room";
+import { expectReady, findings, tabTo, test } from "./room";
 
 const text = strings.latentRecursion;
 const RUN_MS = 120_000;
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 const part = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 const runButton = (page: Page) => page.getByRole("button", { name: text.run.start, exact: true });

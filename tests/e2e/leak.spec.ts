@@ -5,8 +5,8 @@
  * code that V8 makes of what is called often, and with the browser's own list of timings. Takes about 3 minutes on a
  * software device with two free cores.
  */
-import { type CDPSession, expect, type Page, test } from "@playwright/test";
-import { askButton, expectReady, openRoom } from "./room";
+import { type CDPSession, expect, type Page } from "@playwright/test";
+import { askButton, expectReady, openRoom, test } from "./room";
 
 /** One document, two turns: the least that has both systems at work. */
 const SHORT = "?item=1&results=1&turns=2";

@@ -2,21 +2,13 @@
  * Link training in the browser: from untrained links through both stages, halted, reloaded, taken up again, saved to a
  * file, opened from it, and worth the same afterwards.
  */
-import { expect, type Locator, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { expectReady, findings } from "./room";
+import { expectReady, findings, test } from "./room";
 
 const text = strings.linkTraining;
 /** A stage of a few dozen small steps on a software device. */
 const STAGE_MS = 240_000;
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 const SETTINGS = {
   inner: { steps: 36, batch: 2, warmupSteps: 3, learningRate: 0.003, rounds: 2, hops: [1, 2], validateEvery: 0 },

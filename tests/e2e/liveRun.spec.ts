@@ -1,5 +1,5 @@
 /** Live runs in the browser: a preset and a fresh question answered with the gold answer, every part drawn, stop. */
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
 import {
   ANSWER_MS,
@@ -12,15 +12,8 @@ import {
   presets,
   questionField,
   stopButton,
+  test,
 } from "./room";
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 /** Waits until System 2 has written something, so that what follows happens in the middle of a run. */
 async function expectWriting(page: Page): Promise<void> {

@@ -1,7 +1,7 @@
 /** Packings that System 1 really reads in the tab: results with their n and units, cancel, and bins that are too large. */
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { ANSWER_MS, findings } from "./room";
+import { ANSWER_MS, findings, test } from "./room";
 
 test.setTimeout(600_000);
 

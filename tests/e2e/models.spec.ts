@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
 import type { ModelConfig } from "../../src/checkpoint/config";
 import { openCheckpoint } from "../../src/checkpoint/load";
@@ -11,7 +11,7 @@ import { folderSource } from "../../src/checkpoint/nodeFolder";
 import { randomCheckpointFiles } from "../../src/checkpoint/randomCheckpoint";
 import { onnxData, onnxExport } from "../../src/onnx/writer";
 import { COMMIT, type FakeHub, type Fault, startFakeHub } from "./hubServer";
-import { askButton, expectGoldAnswer, expectReady, presets } from "./room";
+import { askButton, expectGoldAnswer, expectReady, presets, test } from "./room";
 
 const text = strings.models;
 /** On a busy machine. */

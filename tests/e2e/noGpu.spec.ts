@@ -1,7 +1,7 @@
 /** A browser without WebGPU: questions and recursions are answered by the processor, and nothing looks like an error. */
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { askButton, engineLine, expectGoldAnswer, expectReady, findings, openRoom, presets } from "./room";
+import { askButton, engineLine, expectGoldAnswer, expectReady, findings, openRoom, presets, test } from "./room";
 
 // A browser of its own, without the flags of the others.
 test.use({
@@ -16,14 +16,6 @@ const BECAUSE = new RegExp(["noWebGpu" as const, "noAdapter" as const].map(strin
 
 // Loading and compiling 14 MB and more takes its time where the processor has much else to do.
 test.setTimeout(420_000);
-
-const failures: string[] = [];
-test.beforeEach(({ page }) => {
-  failures.length = 0;
-  page.on("pageerror", (error) => failures.push(String(error)));
-  page.on("console", (message) => message.type() === "error" && failures.push(message.text()));
-});
-test.afterEach(() => expect(failures).toEqual([]));
 
 const notice = (page: Page) => page.getByRole("status").filter({ hasText: strings.engines.noticeLimits });
 

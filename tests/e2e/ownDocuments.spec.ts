@@ -2,10 +2,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
 import { makeWorld } from "../../src/world/world";
-import { ANSWER_MS, askButton, expectReady, findings, picture, questionField } from "./room";
+import { ANSWER_MS, askButton, expectReady, findings, picture, questionField, test } from "./room";
 
 test.setTimeout(600_000);
 

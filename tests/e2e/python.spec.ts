@@ -1,7 +1,8 @@
 /** The python tool's worker as it is built: its files come from the page's own folder, and nothing leads out of it. */
 import { readdirSync } from "node:fs";
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import type { PythonMessage } from "../../src/dual/tools/pythonMessages";
+import { test } from "./room";
 
 /** Starts the worker and runs programs in it, one after the other. */
 function runPrograms(page: Page, programs: readonly string[]): Promise<PythonMessage[]> {

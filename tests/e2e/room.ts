@@ -1,7 +1,21 @@
-/** What the browser tests do on the page, in the words of its visitors. */
+/** What the browser tests do on the page, in the words of its visitors; and their `test`, which fails on any error. */
 import { AxeBuilder } from "@axe-core/playwright";
-import { expect, type Locator, type Page } from "@playwright/test";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
+
+/** A test that fails when the page throws or writes an error to the console. */
+export const test = base.extend<{ errors: undefined }>({
+  errors: [
+    async ({ page }, use) => {
+      const errors: string[] = [];
+      page.on("pageerror", (error) => errors.push(String(error)));
+      page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+      await use(undefined);
+      expect(errors, "errors of the page").toEqual([]);
+    },
+    { auto: true },
+  ],
+});
 
 /** One answer on a software device, with time to spare on a busy machine. */
 export const ANSWER_MS = 120_000;

@@ -3,9 +3,9 @@
  * so that small differences are those of antialiasing; a colour or a layout that changed fails. What names the device
  * is covered. After a wanted change: `npx playwright test screenshots --update-snapshots`, and look at the pictures.
  */
-import { expect, type Locator, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page } from "@playwright/test";
 import { strings } from "../../app/strings";
-import { engineLine, picture, presets } from "./room";
+import { engineLine, picture, presets, test } from "./room";
 
 interface Room {
   name: string;

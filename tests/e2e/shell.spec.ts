@@ -4,10 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { type Download, expect, type Page, test } from "@playwright/test";
+import { type Download, expect, type Page } from "@playwright/test";
 import { FIRST_PICTURE } from "../../app/components/firstPicture";
 import { strings } from "../../app/strings";
-import { findings, openRoom, picture, tabTo } from "./room";
+import { findings, openRoom, picture, tabTo, test } from "./room";
 
 const LONG = { timeout: 60_000 };
 

@@ -1,8 +1,8 @@
 /** Sites that fail in every way they know: System 2 reads why, the picture shows it, and the run comes to its end. */
-import { expect, type Page, type Route, test } from "@playwright/test";
+import { expect, type Page, type Route } from "@playwright/test";
 import { strings } from "../../app/strings";
 import { makeWorld } from "../../src/world/world";
-import { ANSWER_MS, askButton, expectReady, picture, questionField } from "./room";
+import { ANSWER_MS, askButton, expectReady, picture, questionField, test } from "./room";
 
 const text = strings.dualSystem;
 const WORLD = 7;
