@@ -2,6 +2,7 @@
  * The device: opened with what the adapter offers, watched for loss and errors, with every byte counted. `Gpu` is the
  * only owner of a GPUDevice; all other code allocates, compiles and submits through it.
  */
+import { Completion } from "./completion";
 import { DispatchEncoder } from "./encoder";
 import { DeviceLostError, GpuFailure, GpuOutOfMemoryError, GpuUnavailableError } from "./errors";
 import { Kernel, type KernelSource } from "./kernel";
@@ -86,7 +87,9 @@ export async function openGpu(options: OpenGpuOptions = {}): Promise<Gpu> {
       requiredLimits,
       requiredFeatures: wantsSubgroups ? ["subgroups" as GPUFeatureName] : [],
     });
-    return new Gpu(device, adapter, options);
+    const completion = new Completion(device.queue);
+    await completion.measure();
+    return new Gpu(device, adapter, completion, options);
   } catch (error) {
     const detail = error instanceof Error ? error.message : String(error);
     throw new GpuUnavailableError("deviceRefused", `The graphics adapter refused to open a device: ${detail}`, {
@@ -126,6 +129,7 @@ export class Gpu {
   constructor(
     private readonly device: GPUDevice,
     adapter: GPUAdapter,
+    private readonly completion: Completion,
     private readonly options: OpenGpuOptions = {},
   ) {
     const { description, device: deviceName, vendor, architecture } = adapter.info;
@@ -307,7 +311,7 @@ export class Gpu {
 
   /** Waits until everything submitted has been done. @throws DeviceLostError, GpuFailure */
   async finish(): Promise<void> {
-    await this.settle(this.device.queue.onSubmittedWorkDone());
+    await this.settle(this.completion.of(this.device.queue.onSubmittedWorkDone()));
   }
 
   /** Bytes of a buffer, after everything submitted before. @throws DeviceLostError, GpuFailure */
@@ -326,7 +330,7 @@ export class Gpu {
 
   /** A copy of the first bytes of a staging buffer (MAP_READ), after everything submitted before. */
   async mapped(staging: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
-    await this.settle(staging.mapAsync(GPUMapMode.READ, 0, bytes));
+    await this.settle(this.completion.of(staging.mapAsync(GPUMapMode.READ, 0, bytes)));
     const copy = staging.getMappedRange(0, bytes).slice(0);
     staging.unmap();
     return copy;
